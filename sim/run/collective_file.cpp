@@ -76,9 +76,8 @@ void parse_late(io::Fields& fields, const ParseContext& context, collectives::Co
   for (const auto& [key, value] : members) {
     const auto rank = base::parse_number<std::uint32_t>(key);
     if (!rank || *rank >= out.ranks) {
-      context.problems.add(*fields.any("late_s"), "must name ranks from 0 to " +
-                                                      std::to_string(out.ranks - 1) + ", got " +
-                                                      base::shown_value(key));
+      context.problems.refuse(*fields.any("late_s"), "must name ranks from 0 to {}, got {}",
+                              out.ranks - 1, base::shown_value(key));
       continue;
     }
     out.enter_s[*rank] +=

@@ -117,9 +117,8 @@ void parse_nodes(io::Fields& fields, const ParseContext& context, std::uint32_t 
   for (const auto& [key, value] : {std::pair("nics_per_node", cluster.nics_per_node),
                                    std::pair("nvlink_domain_nodes", cluster.nvlink_domain_nodes)}) {
     if (fields.has("topology") && value != 1) {
-      context.problems.add(fields.json(),
-                           "/" + std::string(key) +
-                               " and /topology exclude each other: its cables are there");
+      context.problems.refuse(fields.json(),
+                              "/{} and /topology exclude each other: its cables are there", key);
     }
   }
   parse_intra(fields, context, cluster);

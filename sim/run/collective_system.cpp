@@ -28,9 +28,8 @@ void check_against_shape(io::Fields& fields, std::string_view key, const nccl::S
                          std::int64_t of_shape, std::string_view noun) {
   const auto given = fields.optional_integer(key);
   if (given && *given != of_shape) {
-    fields.refuse(key, "contradicts /shape " + nccl::text(shape) + ", which has " +
-                           std::to_string(of_shape) + " " + std::string(noun) + ", got " +
-                           std::to_string(*given));
+    fields.refuse(key, "contradicts /shape {}, which has {} {}, got {}", nccl::text(shape),
+                  of_shape, noun, *given);
   }
 }
 
@@ -127,9 +126,8 @@ void ask_library(const io::Json& tree, CollectiveFile& file) {
   question.bytes = file.collective.bytes;
   question.shape.gpus = std::min(question.shape.gpus, ranks);
   if (file.cluster.equal_nodes() && ranks % question.shape.gpus != 0) {
-    problems.add(tree, "ranks",
-                 std::to_string(ranks) + " ranks do not fill nodes of " +
-                     std::to_string(question.shape.gpus) + " GPUs; give /shape NODESxGPUS");
+    problems.add(tree, "ranks", "{} ranks do not fill nodes of {} GPUs; give /shape NODESxGPUS",
+                 ranks, question.shape.gpus);
     problems.throw_if_any();
   }
   if (const io::Json* type = tree.find("element_type"); type != nullptr && type->is_string()) {

@@ -24,10 +24,9 @@ void refuse_many_instances(const Program& made, std::uint64_t ranks, std::int64_
   const std::uint64_t instances =
       ranks * made.iteration_size() * static_cast<std::uint64_t>(iterations);
   if (instances > kMostInstances) {
-    throw SimulationError("the program has " + std::to_string(made.iteration_size()) +
-                          " operations on each of " + std::to_string(ranks) + " ranks in " +
-                          std::to_string(iterations) + " iterations: more than " +
-                          std::to_string(kMostInstances) + "; lower iterations");
+    throw SimulationError(fmt::format("the program has {} operations on each of {} ranks in {} "
+                                      "iterations: more than {}; lower iterations",
+                                      made.iteration_size(), ranks, iterations, kMostInstances));
   }
 }
 

@@ -91,9 +91,8 @@ struct Entries {
     }
     const auto bytes = static_cast<double>(entry.required_integer("size_bytes"));
     if (packets() && payload > 0 && bytes > keys::kMostPacketsOfFlow * payload) {
-      entry.refuse("size_bytes", "at the packet level at most 2^31 packets of " +
-                                     base::shortest(payload) + " bytes, got " +
-                                     io::shown(*entry.any("size_bytes")));
+      entry.refuse("size_bytes", "at the packet level at most 2^31 packets of {} bytes, got {}",
+                   base::shortest(payload), io::shown(*entry.any("size_bytes")));
     }
     return bytes;
   }

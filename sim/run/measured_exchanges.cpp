@@ -140,11 +140,10 @@ void set_interval_of(const Summary& asked, const Summary& measured, MeasuredTota
 MeasuredTotal corrected_by(const Result& asked, const Result& measured, double measured_s) {
   const bool one_measured = measured.scenario->cluster.nodes == 1;
   if (one_measured != (asked.scenario->cluster.nodes == 1)) {
-    throw UsageError("--measured-total: a step on " +
-                     std::string(one_measured ? "one machine says too little about one on several"
+    throw UsageError(fmt::format("--measured-total: a step on {}; give it to fit-conditions",
+                                 one_measured ? "one machine says too little about one on several"
                                               : "several machines says too little about one on "
-                                                "one machine") +
-                     "; give it to fit-conditions");
+                                                "one machine"));
   }
   const double predicted_s = step_of(measured.summary);
   MeasuredTotal total{.measured_s = measured_s,

@@ -201,12 +201,11 @@ void fill_following(const Scenario& scenario, Summary& summary) {
   }
   fill_compute_interval(scenario, summary);
   if (!fill_job(scenario.job, machines_of(scenario), scenario.cluster.ranks(), summary)) {
-    throw SimulationError(
-        "the training never ends: a machine fails every " +
+    throw SimulationError(fmt::format(
+        "the training never ends: a machine fails every {}, and a checkpoint and a restart take {}",
         base::readable_duration(*scenario.job.node_mtbf_s /
-                                static_cast<double>(machines_of(scenario))) +
-        ", and a checkpoint and a restart take " +
-        base::readable_duration(*scenario.job.checkpoint_s + *scenario.job.restart_s));
+                                static_cast<double>(machines_of(scenario))),
+        base::readable_duration(*scenario.job.checkpoint_s + *scenario.job.restart_s)));
   }
 }
 

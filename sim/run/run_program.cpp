@@ -35,11 +35,10 @@ void warn_of_shared_links(const Scenario& scenario, const ScenarioProgram& made,
   }
   if (data > period * (1 + 1e-9)) {
     result.warnings.push_back(
-        "shared_links: the exchanges of both communicators keep the links busy for " +
-        base::readable_seconds(data) + ", longer than the step of " +
-        base::readable_seconds(period) +
-        ", because alpha_beta gives each of them the whole bandwidth; network model flow shares "
-        "it");
+        fmt::format("shared_links: the exchanges of both communicators keep the links busy for {}, "
+                    "longer than the step of {}, because alpha_beta gives each of them the whole "
+                    "bandwidth; network model flow shares it",
+                    base::readable_seconds(data), base::readable_seconds(period)));
   }
 }
 

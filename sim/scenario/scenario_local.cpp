@@ -48,8 +48,7 @@ void check_counts(io::Fields& fields, const LocalTraining& local, std::size_t la
                                    " layers, got " + std::to_string(layers));
   }
   fields.refuse_if(local.overlap_steps >= local.local_steps, "overlap_steps",
-                   "must be less than local_steps (" + steps + "), got " +
-                       std::to_string(local.overlap_steps));
+                   "must be less than local_steps ({}), got {}", steps, local.overlap_steps);
   if (const double count = operations_of(local, layers);
       count > static_cast<double>(programs::kMaxOperations)) {
     fields.refuse("local_steps",

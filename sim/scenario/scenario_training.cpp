@@ -92,9 +92,8 @@ void parse_convergence(io::Fields& fields, Training& training) {
     Convergence convergence;
     io::read_bound(keys::kConvergenceRows, part, convergence);
     part.no_more();
-    part.refuse_if(convergence.most <= convergence.harmless, "x2",
-                   "must be above x1 (" + base::shortest(convergence.harmless) + "), got " +
-                       base::shortest(convergence.most));
+    part.refuse_if(convergence.most <= convergence.harmless, "x2", "must be above x1 ({}), got {}",
+                   base::shortest(convergence.harmless), base::shortest(convergence.most));
     training.convergence = convergence;
   });
 }

@@ -177,8 +177,7 @@ void refuse_contradictions(std::span<const Alternative> chosen,
                            std::span<const std::pair<std::string, io::Json>> set,
                            std::span<const Axis> over) {
   const auto refuse = [](const char* flag, std::string_view pointer, std::string_view name) {
-    throw UsageError(std::string(flag) + ": " + std::string(pointer) + " is set by algorithm " +
-                     std::string(name));
+    throw UsageError(fmt::format("{}: {} is set by algorithm {}", flag, pointer, name));
   };
   for (const Alternative& alternative : chosen) {
     for (const std::string& pointer : pointers_of(alternative)) {

@@ -256,10 +256,9 @@ std::string exposed_sentence(const Explained& explained) {
   const double exposed = explained.explanation.exposed_s;
   const double steps = explained.program.steps;
   if (!(exposed > kMentioned * period)) {
-    return "Communication is hidden behind " +
-           std::string(delay_seconds(explained) > kMentioned * period ? "computing and delays"
-                                                                      : "computing") +
-           ": free exchanges would gain less than 0.5 %.";
+    return fmt::format(
+        "Communication is hidden behind {}: free exchanges would gain less than 0.5 %.",
+        delay_seconds(explained) > kMentioned * period ? "computing and delays" : "computing");
   }
   return "With exchanges that take no time a step would take " +
          base::readable_seconds((period - exposed) / steps) + ": exposed communication is " +

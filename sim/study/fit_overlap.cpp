@@ -94,9 +94,8 @@ OverlapConstants fit(const MeasuredSteps& measured, const Steps& steps, const Ke
     return fit_single(measured, steps.front()->measured());
   }
   if (steps.size() < kept.free()) {
-    throw UsageError("needs at least " + std::to_string(kept.free()) + " measured steps for " +
-                     std::to_string(kept.free()) + " constants, got " +
-                     std::to_string(steps.size()));
+    throw UsageError(fmt::format("needs at least {} measured steps for {} constants, got {}",
+                                 kept.free(), kept.free(), steps.size()));
   }
   const auto constants_at = [&](const std::vector<double>& x) {
     OverlapConstants constants{.startup_s = measured.startup_s, .per_byte_s = measured.per_byte_s};

@@ -44,9 +44,8 @@ struct KnobSetup {
         buckets::planners(), [&](const buckets::Planner& planner) { return planner.has(knob); });
     const std::string name(first->name);
     set("/communication/schedule", name);
-    out.notes.push_back("schedule " + name + " was taken, because schedule " +
-                        std::string(buckets::planner(chosen).name) + " has no " +
-                        std::string(knob));
+    out.notes.push_back(fmt::format("schedule {} was taken, because schedule {} has no {}", name,
+                                    buckets::planner(chosen).name, knob));
     parse();
   }
 };

@@ -72,8 +72,7 @@ public:
         json_line(line);
       }
     }
-    result_.kind = is_sweep_ ? "sweep output, " + std::to_string(records_) + " of " +
-                                   std::to_string(points_) + " points"
+    result_.kind = is_sweep_ ? fmt::format("sweep output, {} of {} points", records_, points_)
                              : base::counted(records_, "record");
     if (is_sweep_ && shards_ <= 1 && records_ < points_) {
       result_.warnings.push_back("holds " + std::to_string(records_) + " of " +
@@ -145,8 +144,7 @@ private:
     if (mark.point < 0) {
       error("is no record of a point");
     } else if (mark.point <= last_ || (points_ > 0 && mark.point >= points_)) {
-      error("point " + std::to_string(mark.point) + " stands behind point " +
-            std::to_string(last_) + " of " + std::to_string(points_));
+      error(fmt::format("point {} stands behind point {} of {}", mark.point, last_, points_));
     }
     last_ = std::max(last_, mark.point);
     ++records_;

@@ -76,11 +76,10 @@ void add_explanation(io::Json& record, Output& output) {
   const bool is_library = *record.find("algorithm") == io::Json("library");
   record.set("explanation", is_library ? io::Json(study::library_sentence(record)) : io::Json());
   if (is_library) {
-    output.sentences.push_back(record.text("op") + ", " +
-                               std::to_string(record.find("nodes")->as_integer()) + "x" +
-                               std::to_string(record.find("gpus_per_node")->as_integer()) + ", " +
-                               base::readable_bytes(record.find("bytes")->as_double()) + ": " +
-                               record.text("explanation"));
+    output.sentences.push_back(fmt::format(
+        "{}, {}x{}, {}: {}", record.text("op"), record.find("nodes")->as_integer(),
+        record.find("gpus_per_node")->as_integer(),
+        base::readable_bytes(record.find("bytes")->as_double()), record.text("explanation")));
   }
 }
 

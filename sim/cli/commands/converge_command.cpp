@@ -227,8 +227,7 @@ int logistic(const ConvergeFlags& flags, const Common& common, const Invocation&
   const auto failed = std::ranges::count_if(
       found.curves, [](const NamedCurve& named) { return !named.error.empty(); });
   if (failed > 0) {
-    throw SimulationError(std::to_string(failed) + " of " + std::to_string(found.curves.size()) +
-                          " curves failed");
+    throw SimulationError(fmt::format("{} of {} curves failed", failed, found.curves.size()));
   }
   return options.target_loss && !reached ? kTargetNotMet : kOk;
 }

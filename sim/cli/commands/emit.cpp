@@ -83,9 +83,8 @@ std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
   }
   for (const auto& [operation, found] : sizes) {
     if (found.size() < kLeastSizes) {
-      throw UsageError("--from: " + std::string(nccl::kOperations[operation]) +
-                       " was measured at " + std::to_string(found.size()) +
-                       " sizes; at least 3 are needed");
+      throw UsageError(fmt::format("--from: {} was measured at {} sizes; at least 3 are needed",
+                                   nccl::kOperations[operation], found.size()));
     }
   }
   return times;
@@ -135,10 +134,9 @@ std::string planning_text(const study::Scenario& scenario, const study::UnitPlan
   const bool blocks = study::unit_parts(scenario).size() < scenario.workload.layers.size();
   const std::string units = blocks ? "other units of whole blocks " : "other units ";
   return table_text(table) + "\n" +
-         (plan.certified
-              ? "no " + units + "have a shorter iteration\n"
-              : units + "may be shorter by " +
-                    base::significant(plan.gap() / (1 + plan.gap()) * 100, 3) + " % at most\n");
+         (plan.certified ? "no " + units + "have a shorter iteration\n"
+                         : fmt::format("{}may be shorter by {} % at most\n", units,
+                                       base::significant(plan.gap() / (1 + plan.gap()) * 100, 3)));
 }
 
 std::string steps_text(const study::DdpBuckets& buckets) {

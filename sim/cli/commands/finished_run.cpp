@@ -199,9 +199,8 @@ study::TimelineFilter parse_filter(const TimelineFlags& options, std::string_vie
                                 ? filter.first_iteration
                                 : count(kFlag, text.substr(dash + 1), io::at_least(0));
     if (filter.first_iteration > filter.last_iteration || filter.last_iteration >= iterations) {
-      throw UsageError(std::string(kFlag) + " " + base::shown_value(text) +
-                       ": must be A-B with A <= B, iterations are 0.." +
-                       std::to_string(iterations - 1));
+      throw UsageError(fmt::format("{} {}: must be A-B with A <= B, iterations are 0..{}", kFlag,
+                                   base::shown_value(text), iterations - 1));
     }
   }
   return filter;

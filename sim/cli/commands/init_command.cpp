@@ -131,9 +131,8 @@ std::string summary(const study::FirstScenario& first, const std::string& output
   add("from the trace: ", first.from_trace);
   add("assumed: ", first.assumed);
   const std::string file = output == "-" ? "s.json" : output;
-  const std::string over = first.nodes > 1 ? "/cluster/nodes=" + std::to_string(first.nodes / 2) +
-                                                 "," + std::to_string(first.nodes) + "," +
-                                                 std::to_string(2 * first.nodes)
+  const std::string over = first.nodes > 1 ? fmt::format("/cluster/nodes={},{},{}", first.nodes / 2,
+                                                         first.nodes, 2 * first.nodes)
                                            : "/communication/schedule=single,wfbp,ddp";
   return text +
          "next: " + (first.exceeds_memory ? "stepsim plan-training " + file + "\n      " : "") +

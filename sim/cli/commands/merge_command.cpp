@@ -75,9 +75,8 @@ int merge(const Invocation& invocation) {
     const std::string output = common.output == "-" ? "FILE" : common.output;
     (void)report_error(text, kTargetNotMet, common.color);
     for (const study::Shard& shard : report.shards_to_run) {
-      print_error_lines("  stepsim sweep SWEEP --shard " + std::to_string(shard.index) + "/" +
-                        std::to_string(shard.count) + " -o " + base::quoted_word(output) +
-                        " --resume\n");
+      print_error_lines(fmt::format("  stepsim sweep SWEEP --shard {}/{} -o {} --resume\n",
+                                    shard.index, shard.count, base::quoted_word(output)));
     }
     if (report.more_shards_to_run > 0) {
       print_error_lines("  and " + std::to_string(report.more_shards_to_run) + " more shards\n");

@@ -104,10 +104,9 @@ std::vector<std::string> warnings_of(const study::ProblemFile& file,
     warnings.push_back(file.cost_warning);
   }
   if (file.table.points_changed > 0) {
-    warnings.push_back(
-        "cost table made non-decreasing: " + std::to_string(file.table.points_changed) +
-        " points changed, the largest by " + base::significant(file.table.largest_change * 100, 3) +
-        " %");
+    warnings.push_back(fmt::format(
+        "cost table made non-decreasing: {} points changed, the largest by {} %",
+        file.table.points_changed, base::significant(file.table.largest_change * 100, 3)));
   }
   std::vector<std::pair<std::string, std::string>> texts; // warning, planners
   for (const Planned& each : plans) {

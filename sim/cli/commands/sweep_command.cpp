@@ -82,10 +82,9 @@ std::string path_word(const study::SweepEstimate& estimate) {
   for (const auto& [points, way] : ways) {
     if (points > 0) {
       text += (text.empty() ? "" : "; ") + std::string(way);
-      text += points < estimate.timed
-                  ? " (" + std::to_string(points) + " of " +
-                        base::counted(estimate.timed, "point") + " that were timed)"
-                  : "";
+      text += points < estimate.timed ? fmt::format(" ({} of {} that were timed)", points,
+                                                    base::counted(estimate.timed, "point"))
+                                      : "";
     }
   }
   return text.empty() ? "no point was timed" : text;

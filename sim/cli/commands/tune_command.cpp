@@ -133,9 +133,8 @@ std::string curve_text(const study::TuneProblem& problem, const study::Tuning& t
     return !point->error.empty() ? "error: " + point->error : is_best ? "best" : "";
   });
   const std::size_t count = tuning.curve.size();
-  return table_text(table) + (shown.size() < count ? std::to_string(shown.size()) + " of " +
-                                                         std::to_string(count) + " values\n"
-                                                   : "");
+  return table_text(table) +
+         (shown.size() < count ? fmt::format("{} of {} values\n", shown.size(), count) : "");
 }
 
 // How much longer an iteration of each reference takes than one of the best value [%]. For the knob

@@ -89,8 +89,7 @@ std::string path_table(const Explained& explained) {
   }
   std::string out = "\n" + table_text(table);
   if (cut && path.steps.size() > steps.size()) {
-    out += "the largest " + std::to_string(steps.size()) + " of " +
-           std::to_string(path.steps.size()) + "; --json lists all\n";
+    out += fmt::format("the largest {} of {}; --json lists all\n", steps.size(), path.steps.size());
   }
   if (path.exact && path.iterations > 1) {
     out += "the cycle spans " + base::shortest(path.iterations) + " iterations\n";

@@ -96,9 +96,8 @@ std::string finish_text(const study::Result& result) {
   const auto cost = measured ? measured->cost_usd : result.summary.cost_usd;
   return base::readable_amount(static_cast<double>(job.tokens ? *job.tokens : *job.samples)) +
          (job.tokens ? " tokens: " : " samples: ") + base::readable_duration(*time, band) +
-         (cost ? ", " + base::readable_amount(*cost) + " USD at " +
-                     base::shortest(base::rounded_to(*job.price_per_gpu_hour, 4)) +
-                     " USD per GPU hour"
+         (cost ? fmt::format(", {} USD at {} USD per GPU hour", base::readable_amount(*cost),
+                             base::shortest(base::rounded_to(*job.price_per_gpu_hour, 4)))
                : "");
 }
 
@@ -230,9 +229,8 @@ std::string messages_text(const study::Summary& summary) {
        {"convergence", !summary.converges ? ""
                        : !*summary.converges
                            ? "none at this loss"
-                           : cell(summary.epochs) + " epochs, " +
-                                 base::readable_seconds(*summary.time_to_accuracy_s) +
-                                 " to accuracy"}});
+                           : fmt::format("{} epochs, {} to accuracy", cell(summary.epochs),
+                                         base::readable_seconds(*summary.time_to_accuracy_s))}});
 }
 
 // The ratio of both times is what sharing the network costs a job.

@@ -299,8 +299,7 @@ std::string buckets_text(const study::Result& result) {
   }
   std::string out = "\n" + table_text(buckets_table(result, kMaxBuckets));
   if (result.buckets.size() > kMaxBuckets) {
-    out += "... and " + std::to_string(result.buckets.size() - kMaxBuckets) +
-           " more; --json lists all\n";
+    out += fmt::format("... and {} more; --json lists all\n", result.buckets.size() - kMaxBuckets);
   }
   if (result.scenario->training.algorithm == study::TrainingAlgorithm::pipe_sgd) {
     out += "times of the last iteration, from its start" +

@@ -64,8 +64,7 @@ std::string list_problem(const Fabric& fabric, std::uint32_t nodes, std::uint32_
     return "must name " +
            (hosts_are_gpus(fabric) || nodes == ranks
                 ? std::to_string(ranks) + " hosts, one per rank"
-                : std::to_string(nodes) + " hosts (one per node) or " + std::to_string(ranks) +
-                      " (one per rank)") +
+                : fmt::format("{} hosts (one per node) or {} (one per rank)", nodes, ranks)) +
            ", got " + std::to_string(list.size());
   }
   std::vector<std::uint32_t> ranks_on(fabric.hosts, 0);

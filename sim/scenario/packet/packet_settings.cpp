@@ -24,17 +24,15 @@ std::uint32_t whole(io::Fields& fields, std::string_view key) {
 void parse_sizes(io::Fields& fields, links::PacketOptions& options) {
   io::read_bound(keys::kPacketRows, fields, options);
   const std::string mtu = std::to_string(options.mtu_wire_bytes);
-  fields.refuse_if(options.mtu_wire_bytes < options.header_bytes + options.value_bytes,
-                   "mtu_wire_bytes",
-                   "no room for one value: a packet of " + mtu + " bytes has a header of " +
-                       std::to_string(options.header_bytes));
+  fields.refuse_if(
+      options.mtu_wire_bytes < options.header_bytes + options.value_bytes, "mtu_wire_bytes",
+      "no room for one value: a packet of {} bytes has a header of {}", mtu, options.header_bytes);
   fields.refuse_if(options.mtu_wire_bytes + options.wire_overhead_bytes > keys::kMostPacketBytes,
                    "wire_overhead_bytes",
                    "a packet with its overhead has at most 65535 bytes, got " + mtu + " + " +
                        std::to_string(options.wire_overhead_bytes));
   fields.refuse_if(options.control_bytes > options.mtu_wire_bytes, "control_bytes",
-                   "must be at most mtu_wire_bytes (" + mtu + "), got " +
-                       std::to_string(options.control_bytes));
+                   "must be at most mtu_wire_bytes ({}), got {}", mtu, options.control_bytes);
 }
 
 // Links out of the switch that has most of them.

@@ -46,8 +46,7 @@ Table read_table(Fields& fields) {
   const auto columns = io::checked_texts(fields.list("columns"), fields.problems());
   for (const Json& row : fields.list("rows")) {
     if (!row.is_array() || row.as_array().size() != columns.size()) {
-      fields.problems().add(row, "must be a list of " + std::to_string(columns.size()) +
-                                     " values, one per column");
+      fields.problems().refuse(row, "must be a list of {} values, one per column", columns.size());
       continue;
     }
     io::Object record;

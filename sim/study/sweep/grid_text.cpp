@@ -183,10 +183,9 @@ std::optional<Shard> array_part(const Environment& environment) {
   const bool regular = step >= 1 && id >= min && id <= max && (id - min) % step == 0 &&
                        (max - min) / step + 1 == count;
   if (!regular) {
-    throw UsageError("--shard auto: the job array is no regular range (task " + std::to_string(id) +
-                     " of " + std::to_string(min) + ".." + std::to_string(max) + ", step " +
-                     std::to_string(step) + ", " + std::to_string(count) +
-                     " tasks): give --shard explicitly");
+    throw UsageError(fmt::format("--shard auto: the job array is no regular range (task {} of "
+                                 "{}..{}, step {}, {} tasks): give --shard explicitly",
+                                 id, min, max, step, count));
   }
   return Shard{(id - min) / step, count};
 }

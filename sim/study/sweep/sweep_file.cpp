@@ -219,9 +219,8 @@ void add_zip(const io::Json& json, std::vector<std::size_t> axes, io::Problems& 
   const Axis& first = grid.axes[axes.front()];
   for (const std::size_t a : axes) {
     if (grid.axes[a].values.size() != first.values.size()) {
-      problems.add(json, "zipped axes need equal lengths: " + first.pointer + " has " +
-                             std::to_string(first.values.size()) + ", " + grid.axes[a].pointer +
-                             " has " + std::to_string(grid.axes[a].values.size()));
+      problems.refuse(json, "zipped axes need equal lengths: {} has {}, {} has {}", first.pointer,
+                      first.values.size(), grid.axes[a].pointer, grid.axes[a].values.size());
       return;
     }
   }

@@ -38,9 +38,8 @@ struct MergeInput {
     row.assign(next);
     mark = record_mark(row, header.format);
     if (mark.point <= before || mark.point >= total) {
-      throw InputError(path, "",
-                       "the record behind point " + std::to_string(before) +
-                           " is out of order or damaged");
+      throw InputError(
+          path, "", fmt::format("the record behind point {} is out of order or damaged", before));
     }
     if (mark.point % shard.count != shard.index) {
       throw InputError(path, "",

@@ -50,9 +50,8 @@ void require_same_header(const std::string& path, const SweepHeader& found,
   }
   if (!same("shard") || !same("shards")) {
     throw InputError(path, "",
-                     "holds shard " + member_text(found, "shard") + "/" +
-                         member_text(found, "shards") + ", not " + std::to_string(shard.index) +
-                         "/" + std::to_string(shard.count));
+                     fmt::format("holds shard {}/{}, not {}/{}", member_text(found, "shard"),
+                                 member_text(found, "shards"), shard.index, shard.count));
   }
   if (!same_work(found, expected)) {
     throw InputError(path, "",
@@ -188,9 +187,8 @@ Existing scan_existing(const std::string& path, std::string_view header, const S
     const RecordMark mark = record_mark(row, format);
     if (mark.point != shard.point(existing.records)) {
       throw InputError(path, "",
-                       "record " + std::to_string(existing.records + 1) + " is not that of point " +
-                           std::to_string(shard.point(existing.records)) +
-                           ": the file was changed");
+                       fmt::format("record {} is not that of point {}: the file was changed",
+                                   existing.records + 1, shard.point(existing.records)));
     }
     if (mark.failed) {
       existing.failed.push_back(existing.records);
