@@ -1,6 +1,5 @@
 #include "base/collected.hpp"
 
-#include <algorithm>
 #include <array>
 #include <tuple>
 #include <utility>

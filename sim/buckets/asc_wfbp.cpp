@@ -4,12 +4,10 @@
 #include "buckets/schedules.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <tuple>
 
 #include "base/quantity.hpp"
 #include "buckets/batch.hpp"
-#include "buckets/problem.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

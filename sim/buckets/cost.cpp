@@ -1,7 +1,6 @@
 #include "buckets/cost.hpp"
 
 #include <algorithm>
-#include <cassert>
 
 #include "base/statistics.hpp"
 

@@ -5,8 +5,6 @@
 #include "buckets/schedules.hpp"
 
 #include <algorithm>
-#include <cassert>
-#include <functional>
 #include <iterator>
 #include <map>
 #include <numeric>

@@ -3,7 +3,6 @@
 #include "buckets/schedules.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 
 #include "buckets/planner_options.hpp"

@@ -1,8 +1,5 @@
 #include "buckets/planners.hpp"
 
-#include <algorithm>
-#include <cassert>
-
 #include "base/error.hpp"
 #include "buckets/batch.hpp"
 #include "buckets/schedules.hpp"

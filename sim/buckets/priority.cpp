@@ -12,8 +12,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <cassert>
 #include <numeric>
 
 #include "base/error.hpp"

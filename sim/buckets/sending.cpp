@@ -2,8 +2,6 @@
 
 #include "buckets/sending.hpp"
 
-#include <algorithm>
-
 namespace stepsim::buckets {
 
 void size_for(std::size_t transfers, SendTimes& times) {

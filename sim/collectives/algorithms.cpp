@@ -4,7 +4,6 @@
 
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/schedule/alltoall.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/swing.hpp"

@@ -15,7 +15,6 @@
 
 #include <cassert>
 #include <cmath>
-#include <limits>
 
 namespace stepsim::collectives {
 

@@ -1,6 +1,5 @@
 #include "collectives/node_ranks.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace stepsim::collectives {

@@ -4,7 +4,6 @@
 #include "base/quantity.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
 
 namespace stepsim::collectives {

@@ -4,7 +4,6 @@
 #include "document/checked.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "document/json_text.hpp"

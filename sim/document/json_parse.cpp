@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <functional>
 #include <iterator>
 #include <limits>
 #include <unordered_set>

@@ -1,8 +1,5 @@
 #include "document/kind_use.hpp"
 
-#include <algorithm>
-#include <array>
-
 namespace stepsim::io {
 
 namespace {

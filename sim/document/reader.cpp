@@ -3,7 +3,6 @@
 // unknown.
 #include "document/reader.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

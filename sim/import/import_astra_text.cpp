@@ -2,10 +2,7 @@
 // have thousands of lines.
 #include "import/import_layer_table.hpp"
 
-#include <algorithm>
 #include <cctype>
-#include <map>
-#include <set>
 
 namespace stepsim::io {
 

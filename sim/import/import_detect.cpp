@@ -2,7 +2,6 @@
 // other tools get an error that says what to export instead.
 #include "import/import_detect.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 

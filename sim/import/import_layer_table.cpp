@@ -2,8 +2,6 @@
 // one layer. All bad rows are reported together, as in every file of many rows.
 #include "import/import_layer_table.hpp"
 
-#include <algorithm>
-
 #include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
 

@@ -3,7 +3,6 @@
 #include "import/import_osu.hpp"
 
 #include "base/collected.hpp"
-#include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
 

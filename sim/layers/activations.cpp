@@ -6,7 +6,6 @@
 #include "layers/layer_units.hpp"
 #include "layers/workload.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <numeric>
 

@@ -1,6 +1,5 @@
 #include "layers/gpu_table.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cctype>
 #include <numeric>

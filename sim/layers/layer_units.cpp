@@ -1,7 +1,5 @@
 #include "layers/layer_units.hpp"
 
-#include <algorithm>
-
 namespace stepsim::layers {
 
 namespace {

@@ -2,7 +2,6 @@
 // multiply-accumulates grow with the tokens or, for attention, with their square.
 #include "layers/model_table.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <numeric>
 

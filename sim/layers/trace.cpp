@@ -1,8 +1,6 @@
 // The element types that traces name, with their sizes. One list for reader, writer and schema.
 #include "layers/trace.hpp"
 
-#include <algorithm>
-
 namespace stepsim::layers {
 
 namespace {

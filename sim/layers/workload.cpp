@@ -3,7 +3,6 @@
 // turned round, because backward goes from the last layer to the first.
 #include "layers/workload.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <functional>
 #include <numeric>

@@ -1,10 +1,8 @@
 #include "nccl/calibration.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <tuple>
-#include <utility>
 
 #include "base/cholesky.hpp"
 #include "base/error.hpp"

@@ -1,6 +1,5 @@
 #include "nccl/candidates.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>

@@ -1,6 +1,5 @@
 #include "nccl/fit_terms.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace stepsim::nccl {

@@ -1,6 +1,5 @@
 #include "nccl/layout.hpp"
 
-#include <algorithm>
 #include <bit>
 
 #include "base/error.hpp"

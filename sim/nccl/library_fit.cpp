@@ -3,13 +3,11 @@
 // therefore short while the parameters are far from the best ones, and Newton's when they are near.
 #include "nccl/library_fit.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <tuple>
-#include <utility>
 
 #include "base/cholesky.hpp"
 #include "nccl/library_record.hpp"

@@ -2,7 +2,6 @@
 // never below the bound. Warnings say where the numbers are not to be trusted.
 #include "nccl/library_record.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/quantity.hpp"

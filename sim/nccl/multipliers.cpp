@@ -1,6 +1,5 @@
 #include "nccl/multipliers.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace stepsim::nccl {

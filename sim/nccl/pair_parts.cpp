@@ -1,6 +1,5 @@
 #include "nccl/pair_parts.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "nccl/published_constants.hpp"

@@ -2,7 +2,6 @@
 // pays up and down its levels, and its bandwidth depends on the size through a published table.
 #include "nccl/pair_parts.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "nccl/published_constants.hpp"

@@ -1,6 +1,5 @@
 #include "nccl/tuner_table.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -2,7 +2,6 @@
 // under their bars are turned.
 #include "plot/frame.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 

@@ -2,7 +2,6 @@
 // covers the fewest points. Markers of a dense curve stand on some of its points only.
 #include "plot/frame.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "plot/colours.hpp"

@@ -5,7 +5,6 @@
 #include "base/quantity.hpp"
 #include "plot/colours.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

@@ -1,6 +1,5 @@
 #include "plot/figure.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace stepsim::plot {

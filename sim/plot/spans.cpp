@@ -1,7 +1,5 @@
 #include "plot/frame.hpp"
 
-#include <algorithm>
-
 #include "plot/colours.hpp"
 
 namespace stepsim::plot {

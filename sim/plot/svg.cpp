@@ -3,7 +3,6 @@
 // the left and below only.
 #include "plot/svg.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

@@ -2,7 +2,6 @@
 // label. Powers of a logarithmic axis are exact: 10^-3 is the double nearest to 0.001.
 #include "plot/ticks.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

@@ -1,6 +1,5 @@
 #include "programs/completions.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 namespace stepsim::programs {

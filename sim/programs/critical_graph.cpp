@@ -1,6 +1,5 @@
 #include "programs/steady_state.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace stepsim::programs {

@@ -4,7 +4,6 @@
 #include "programs/event_pass.hpp"
 
 #include <cassert>
-#include <utility>
 
 namespace stepsim::programs {
 namespace {

@@ -1,8 +1,6 @@
 #include "programs/live_bytes.hpp"
 
-#include <algorithm>
 #include <tuple>
-#include <utility>
 
 namespace stepsim::programs {
 namespace {

@@ -1,7 +1,5 @@
 #include "programs/overlap_rates.hpp"
 
-#include <algorithm>
-
 namespace stepsim::programs {
 
 OverlapRates::OverlapRates(const Program& program, std::size_t fifo_streams)

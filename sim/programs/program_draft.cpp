@@ -9,7 +9,6 @@
 #include <cassert>
 #include <numeric>
 #include <unordered_set>
-#include <utility>
 
 namespace stepsim::programs {
 

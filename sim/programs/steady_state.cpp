@@ -2,11 +2,9 @@
 
 #include "programs/recurrence.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <iterator>
-#include <utility>
 
 namespace stepsim::programs {
 

@@ -4,7 +4,6 @@
 #include "run/collective_file.hpp"
 
 #include "base/collected.hpp"
-#include "collectives/method.hpp"
 #include "collectives/validate.hpp"
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"

@@ -5,7 +5,6 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
-#include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"

@@ -6,8 +6,6 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
-#include "collectives/method.hpp"
-#include "collectives/record.hpp"
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "run/work_estimate.hpp"

@@ -1,8 +1,6 @@
 #include "run/evaluated_program.hpp"
 
 #include "programs/event_pass.hpp"
-#include "programs/program_draft.hpp"
-#include "programs/recurrence.hpp"
 #include "programs/steady_state.hpp"
 #include "run/network_figures.hpp"
 #include "run/run_figures.hpp"

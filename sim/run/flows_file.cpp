@@ -8,8 +8,6 @@
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_tree.hpp"
 
-#include <fmt/core.h>
-
 namespace stepsim::study {
 
 namespace {

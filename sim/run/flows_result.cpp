@@ -3,7 +3,6 @@
 
 #include "run/flows_run.hpp"
 
-#include "document/fields/written.hpp"
 #include "scenario/keys/packet_keys.hpp"
 
 #include <deque>

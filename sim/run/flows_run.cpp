@@ -6,8 +6,6 @@
 #include "links/packet/packet_network.hpp"
 #include "run/run_timeline.hpp"
 
-#include <fmt/core.h>
-
 namespace stepsim::study {
 
 namespace {

@@ -2,9 +2,6 @@
 // the peak of the step: of its layers in turn, or of the spans of units in the program.
 #include "run/memory_figures.hpp"
 
-#include <numeric>
-
-#include "programs/live_bytes.hpp"
 #include "run/network_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_conditions.hpp"

@@ -2,9 +2,6 @@
 
 #include "run/network_figures.hpp"
 
-#include <fmt/core.h>
-
-#include "base/error.hpp"
 #include "run/evaluated_program.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"

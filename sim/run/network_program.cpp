@@ -4,7 +4,6 @@
 #include "run/evaluated_program.hpp"
 
 #include "run/network_figures.hpp"
-#include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study {
 

@@ -1,8 +1,6 @@
 #include "run/run_program.hpp"
 
-#include "base/quantity.hpp"
 #include "run/run_figures.hpp"
-#include "run/verdict.hpp"
 #include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {

@@ -1,9 +1,6 @@
 // From a plan to the messages of a step.
 #include "run/planned_messages.hpp"
 
-#include <map>
-#include <numeric>
-
 #include "buckets/omgs.hpp"
 #include "run/group_exchange.hpp"
 #include "scenario/scenario_library.hpp"

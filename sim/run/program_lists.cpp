@@ -1,7 +1,5 @@
 #include "run/run_program.hpp"
 
-#include "programs/live_bytes.hpp"
-
 namespace stepsim::study {
 
 namespace {

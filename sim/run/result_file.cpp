@@ -7,7 +7,6 @@
 #include "run/summary_keys.hpp"
 #include "scenario/keys/named_file_keys.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {
 namespace {

@@ -2,14 +2,11 @@
 // that are too far behind (TRN 4.7).
 #include "run/run_program.hpp"
 
-#include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
-#include "run/verdict.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/packet/packet_settings.hpp"
 
 namespace stepsim::study {
 

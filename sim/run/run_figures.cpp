@@ -3,14 +3,11 @@
 #include "run/run_figures.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "collectives/method.hpp"
 #include "run/group_exchange.hpp"
 #include "run/planned_messages.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_library.hpp"
-
-#include <set>
 
 namespace stepsim::study {
 

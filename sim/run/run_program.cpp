@@ -3,7 +3,6 @@
 #include "run/run_program.hpp"
 
 #include "programs/event_pass.hpp"
-#include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"

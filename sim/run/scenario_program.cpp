@@ -3,7 +3,6 @@
 #include "run/scenario_program.hpp"
 
 #include "programs/builders/step_programs.hpp"
-#include "programs/program_draft.hpp"
 #include "run/group_exchange.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"

@@ -5,7 +5,6 @@
 
 #include "buckets/unit_search.hpp"
 #include "programs/event_pass.hpp"
-#include "programs/recurrence.hpp"
 #include "run/group_exchange.hpp"
 #include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"

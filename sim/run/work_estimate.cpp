@@ -3,12 +3,8 @@
 
 #include "run/work_estimate.hpp"
 
-#include <functional>
-#include <set>
-
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
-#include "programs/job/network_job.hpp"
 #include "run/run_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_conditions.hpp"

@@ -12,7 +12,6 @@
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "links/fabric/topology.hpp"
-#include "scenario/files/network_files.hpp"
 #include "scenario/files/trace_file.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_parts.hpp"

@@ -2,7 +2,6 @@
 
 #include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
-#include "scenario/files/network_files.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_training.hpp"
 

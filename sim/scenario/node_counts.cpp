@@ -1,6 +1,5 @@
 #include "scenario/node_counts.hpp"
 
-#include "base/quantity.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/scenario_library.hpp"

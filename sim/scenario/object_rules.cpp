@@ -1,10 +1,7 @@
 // The rows of the feature matrix for packets and transports.
 #include "scenario/rules.hpp"
 
-#include <bit>
-
 #include "collectives/algorithms.hpp"
-#include "collectives/compress/compression.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
 #include "scenario/scenario_training.hpp"

@@ -6,7 +6,6 @@
 
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/scenario_compression.hpp"
-#include "scenario/files.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"

@@ -4,7 +4,6 @@
 #include "collectives/validate.hpp"
 #include "document/fields/members.hpp"
 #include "programs/step/exchange_times.hpp"
-#include "scenario/files/overlap_file.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/program_keys.hpp"
 #include "scenario/scenario_exchange.hpp"

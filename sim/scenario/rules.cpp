@@ -8,7 +8,6 @@
 #include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/parse_context.hpp"
 
 namespace stepsim::study {
 

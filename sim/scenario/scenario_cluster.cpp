@@ -3,14 +3,11 @@
 
 #include "scenario/scenario_parts.hpp"
 
-#include <set>
-
 #include "base/shared_value.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
-#include "scenario/files.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_library.hpp"

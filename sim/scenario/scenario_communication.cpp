@@ -10,7 +10,6 @@
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
 

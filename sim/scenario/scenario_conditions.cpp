@@ -1,11 +1,6 @@
 #include "scenario/scenario_conditions.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"

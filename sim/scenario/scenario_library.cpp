@@ -4,7 +4,6 @@
 #include "scenario/scenario_library.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/library_model_keys.hpp"
 #include "scenario/scenario_exchange.hpp"

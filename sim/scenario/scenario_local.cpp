@@ -1,7 +1,6 @@
 #include "scenario/scenario_exchange.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "programs/program_draft.hpp"
 #include "scenario/keys/training_parts_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_parts.hpp"

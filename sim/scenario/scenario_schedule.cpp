@@ -2,9 +2,7 @@
 
 #include "scenario/scenario_schedule.hpp"
 
-#include "buckets/problem.hpp"
 #include "buckets/sending.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/keys/communication_keys.hpp"

@@ -4,7 +4,6 @@
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
-#include "programs/program_draft.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_exchange.hpp"

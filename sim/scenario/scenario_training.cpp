@@ -4,10 +4,7 @@
 
 #include "scenario/scenario_parts.hpp"
 
-#include <set>
-
 #include "collectives/algorithms.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/keys/training_keys.hpp"

@@ -3,12 +3,8 @@
 
 #include "scenario/scenario_tree.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "collectives/algorithms.hpp"
 #include "collectives/schedule/two_level.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/scenario_keys.hpp"

@@ -4,8 +4,6 @@
 
 #include "scenario/scenario_parts.hpp"
 
-#include "document/fields/written.hpp"
-
 namespace stepsim::study {
 
 namespace {

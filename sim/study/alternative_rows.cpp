@@ -4,7 +4,6 @@
 #include "base/shared_value.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/solve.hpp"
 #include "study/sweep/assumed.hpp"

@@ -2,7 +2,6 @@
 #include "study/alternatives.hpp"
 
 #include <iterator>
-#include <set>
 
 #include "base/collected.hpp"
 #include "document/json_text.hpp"

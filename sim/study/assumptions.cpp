@@ -1,13 +1,8 @@
 #include "study/alternatives.hpp"
 
-#include <fmt/core.h>
-
 #include "base/collected.hpp"
-#include "buckets/planners.hpp"
-#include "run/summary_fields.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/crossings.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 

@@ -5,13 +5,9 @@
 #include "study/breakeven_file.hpp"
 
 #include "collectives/compress/compressed_exchange.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/breakeven_keys.hpp"
-
-#include <fmt/core.h>
 
 namespace stepsim::study {
 

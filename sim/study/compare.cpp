@@ -1,8 +1,6 @@
 // The rows are records of a sweep without their place in it; ratios and order are made from them.
 #include "study/compare.hpp"
 
-#include "document/fields/written.hpp"
-
 namespace stepsim::study {
 
 namespace {

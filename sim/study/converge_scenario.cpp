@@ -2,8 +2,6 @@
 // iterations, so that point i of one belongs to point i of the other.
 #include "study/converge_scenario.hpp"
 
-#include <fmt/core.h>
-
 #include "document/fields/members.hpp"
 #include "run/run.hpp"
 #include "run/run_program.hpp"

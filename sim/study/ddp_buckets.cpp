@@ -7,7 +7,6 @@
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"
 #include "scenario/scenario_exchange.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 

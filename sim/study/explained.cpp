@@ -2,7 +2,6 @@
 
 #include "collectives/algorithms.hpp"
 #include "programs/event_pass.hpp"
-#include "run/evaluated_program.hpp"
 #include "run/run.hpp"
 #include "run/run_figures.hpp"
 #include "study/step_changes.hpp"

@@ -9,7 +9,6 @@
 #include "study/measured_steps_keys.hpp"
 
 #include <cmath>
-#include <set>
 
 namespace stepsim::study {
 

@@ -4,10 +4,8 @@
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
 #include "run/sharding_plan.hpp"
-#include "run/summary_fields.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_training.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 

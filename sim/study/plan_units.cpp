@@ -8,7 +8,6 @@
 #include "document/sha256.hpp"
 #include "run/run.hpp"
 #include "run/sharding_plan.hpp"
-#include "study/sweep/rows.hpp"
 
 namespace stepsim::study {
 

@@ -2,10 +2,6 @@
 // are right: otherwise every vector would have a problem.
 #include "study/semantics_result.hpp"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-
 #include "base/collected.hpp"
 #include "document/reader.hpp"
 #include "study/semantics_keys.hpp"

@@ -7,7 +7,6 @@
 #include "document/reader.hpp"
 #include "study/semantics_keys.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <ranges>
 

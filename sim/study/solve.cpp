@@ -7,13 +7,10 @@
 #include "base/collected.hpp"
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/sweep/ranking.hpp"
 #include "study/tune_values.hpp"
-
-#include <fmt/core.h>
 
 namespace stepsim::study {
 

@@ -6,7 +6,6 @@
 #include "run/run.hpp"
 #include "run/work_estimate.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/sweep/ranking.hpp"
 
 namespace stepsim::study {

@@ -1,8 +1,5 @@
 #include "study/trace_study.hpp"
 
-#include <algorithm>
-#include <map>
-
 namespace stepsim::study {
 
 namespace {

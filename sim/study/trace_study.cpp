@@ -4,7 +4,6 @@
 #include "run/run.hpp"
 #include "scenario/files/trace_file.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/first_scenario.hpp"
 #include "study/fits.hpp"
 #include "study/step_changes.hpp"

@@ -2,8 +2,6 @@
 // says what it is; JSON has no comments, so that its keys are explained beside it.
 #include "study/plan_training.hpp"
 
-#include <fmt/core.h>
-
 #include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "run/sharding_plan.hpp"

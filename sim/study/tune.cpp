@@ -4,7 +4,6 @@
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_tree.hpp"
 #include "study/step_changes.hpp"

@@ -2,8 +2,6 @@
 
 #include "study/tune_values.hpp"
 
-#include "run/summary_fields.hpp"
-
 namespace stepsim::study {
 
 namespace {

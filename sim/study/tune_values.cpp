@@ -1,8 +1,6 @@
 // Which values of a knob are tried, and in which scenario.
 #include "study/tune_values.hpp"
 
-#include <set>
-
 #include "base/collected.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"

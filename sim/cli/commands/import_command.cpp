@@ -7,8 +7,6 @@
 
 #include "cli/commands/imported.hpp"
 #include "cli/shell/flag_values.hpp"
-#include "cli/shell/output.hpp"
-#include "document/json_text.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
 #include "import/nccl/import_nccl_inspector.hpp"

@@ -1,8 +1,5 @@
 #include "cli/shell/output.hpp"
 
-#include <algorithm>
-#include <span>
-
 namespace stepsim::cli {
 
 namespace {

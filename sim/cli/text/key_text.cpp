@@ -3,9 +3,7 @@
 
 #include "cli/text/key_text.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/collected.hpp"
 #include "cli/plot/rows_figure.hpp"

@@ -10,7 +10,6 @@
 #include "collectives/method.hpp"
 #include "collectives/schedule/schedule.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace stepsim::collectives {

@@ -3,9 +3,7 @@
 // numbers.
 #include "collectives/compress/exchange_builder.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <cmath>
 
 #include "base/error.hpp"
 

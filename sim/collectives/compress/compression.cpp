@@ -1,6 +1,5 @@
 #include "collectives/compress/compression.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

@@ -1,6 +1,5 @@
 #include "collectives/compress/custom_compressor.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 

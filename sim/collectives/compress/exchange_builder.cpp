@@ -6,8 +6,6 @@
 #include "collectives/evaluate/link_costs.hpp"
 #include "collectives/method.hpp"
 
-#include <algorithm>
-
 namespace stepsim::collectives {
 
 namespace {

@@ -7,7 +7,6 @@
 #include "collectives/evaluate/ring_pass.hpp"
 
 #include <cassert>
-#include <utility>
 
 #include "base/vector_clones.hpp"
 #include "collectives/formula/uniform.hpp"

@@ -4,7 +4,6 @@
 // more hops than those that wait for a port, and no formula is known.
 #include "collectives/formula/blocks.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace stepsim::collectives {

@@ -4,8 +4,6 @@
 // its two fair shares, and the busiest port has no more to give.
 #include "collectives/formula/closed_form.hpp"
 
-#include <algorithm>
-
 #include "collectives/formula/uniform.hpp"
 
 namespace stepsim::collectives {

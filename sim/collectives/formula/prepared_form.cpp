@@ -1,7 +1,5 @@
 #include "collectives/formula/prepared_form.hpp"
 
-#include <algorithm>
-
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 

@@ -4,7 +4,6 @@
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/node_ranks.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <functional>

@@ -1,6 +1,5 @@
 #include "collectives/operators/error_feedback.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

@@ -2,8 +2,6 @@
 
 #include "base/error.hpp"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
@@ -11,7 +9,6 @@
 #include <limits>
 #include <numbers>
 #include <set>
-#include <utility>
 
 namespace stepsim::collectives {
 

@@ -3,8 +3,6 @@
 // one. The c ranks of a card take turns in the order of their local index: one round each.
 #include "collectives/schedule/alltoall.hpp"
 
-#include <utility>
-
 #include "base/error.hpp"
 #include "collectives/formula/uniform.hpp"
 

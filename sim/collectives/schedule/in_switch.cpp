@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "nccl/pair_parts.hpp"
 #include "nccl/published_constants.hpp"
 

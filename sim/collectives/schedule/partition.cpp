@@ -1,6 +1,5 @@
 #include "collectives/schedule/partition.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 

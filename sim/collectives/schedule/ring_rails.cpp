@@ -1,7 +1,5 @@
 #include "collectives/schedule/ring_rails.hpp"
 
-#include <utility>
-
 #include "collectives/schedule/schedule.hpp"
 
 namespace stepsim::collectives {

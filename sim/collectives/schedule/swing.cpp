@@ -1,7 +1,5 @@
 #include "collectives/schedule/swing.hpp"
 
-#include "collectives/formula/closed_form.hpp"
-
 namespace stepsim::collectives {
 
 namespace {

@@ -5,7 +5,6 @@
 
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/schedule.hpp"
 
 namespace stepsim::collectives {

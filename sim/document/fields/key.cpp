@@ -2,8 +2,6 @@
 // constants that need no index built at the start.
 #include "document/fields/key.hpp"
 
-#include <algorithm>
-
 namespace stepsim::io {
 
 namespace {

@@ -2,7 +2,6 @@
 // a unit; which units there are follows from the key's name, as for the reader.
 #include "document/fields/schema.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "base/collected.hpp"

@@ -2,7 +2,6 @@
 // is how protocol buffers write them as JSON.
 #include "import/chakra/chakra_nodes.hpp"
 
-#include <algorithm>
 #include <initializer_list>
 
 #include "document/json_text.hpp"

@@ -2,7 +2,6 @@
 // order of the nodes.
 #include "import/chakra/chakra_nodes.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <queue>
 #include <unordered_map>

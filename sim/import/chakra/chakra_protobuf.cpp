@@ -3,7 +3,6 @@
 #include "import/chakra/chakra_nodes.hpp"
 
 #include <bit>
-#include <cstddef>
 
 #include "scenario/files/import_source.hpp"
 

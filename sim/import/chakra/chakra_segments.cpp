@@ -1,7 +1,5 @@
 #include "import/chakra/import_chakra.hpp"
 
-#include <set>
-
 namespace stepsim::io {
 
 namespace {

@@ -2,8 +2,6 @@
 // forward pass in their order, then those of the backward pass in the reverse order.
 #include "import/chakra/import_chakra.hpp"
 
-#include <set>
-
 #include "base/collected.hpp"
 #include "base/statistics.hpp"
 #include "import/kineto/kineto_events.hpp"

@@ -4,7 +4,6 @@
 #include "import/kineto/kineto_attribution.hpp"
 
 #include <set>
-#include <utility>
 
 namespace stepsim::io {
 

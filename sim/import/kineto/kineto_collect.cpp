@@ -2,7 +2,6 @@
 // arguments only those of collectives and gradients are kept, beside the event.
 #include "import/kineto/kineto_collect.hpp"
 
-#include <algorithm>
 #include <iterator>
 
 #include "scenario/files/import_source.hpp"

@@ -2,7 +2,6 @@
 // traces. Which inputs of an operator are parameters follows from the operators' signatures.
 #include "import/kineto/kineto_events.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <regex>
 #include <set>

@@ -5,8 +5,6 @@
 //      text          : event ,event ,event
 #include "import/kineto/kineto_read.hpp"
 
-#include <algorithm>
-
 #include <nlohmann/json.hpp>
 
 #include "scenario/files/import_source.hpp"

@@ -2,11 +2,6 @@
 // first rank, whose buckets are those that DDP has settled on.
 #include "import/kineto/import_kineto.hpp"
 
-#include <set>
-
-#include "import/kineto/kineto_layers.hpp"
-#include "import/kineto/kineto_sizes.hpp"
-
 namespace stepsim::io {
 
 namespace {

@@ -3,11 +3,9 @@
 // next repetition of the collective.
 #include "import/nccl/import_nccl_inspector.hpp"
 
-#include <set>
 #include <tuple>
 
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
 
 namespace stepsim::io {

@@ -4,10 +4,7 @@
 // does not tell is assumed, and a warning says what.
 #include "import/nccl/import_nccl_topology.hpp"
 
-#include <set>
-
 #include "base/collected.hpp"
-#include "scenario/files/import_source.hpp"
 #include "scenario/files/network_files.hpp"
 
 namespace stepsim::io {

@@ -2,9 +2,6 @@
 // if all have one, else by device number, else as in the file.
 #include "import/nccl/nccl_system.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

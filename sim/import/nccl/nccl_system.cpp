@@ -3,9 +3,6 @@
 // and reported once.
 #include "import/nccl/nccl_system.hpp"
 
-#include <algorithm>
-#include <set>
-
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {

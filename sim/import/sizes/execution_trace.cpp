@@ -1,8 +1,6 @@
 // Only two kinds of nodes matter: gradients, and the marks between which an iteration lies.
 #include "import/sizes/size_files.hpp"
 
-#include <algorithm>
-
 #include "document/json_text.hpp"
 
 namespace stepsim::io {

@@ -2,7 +2,6 @@
 // dictionary and JSON: values are the digits, blanks and commas behind a key.
 #include "import/sizes/size_files.hpp"
 
-#include <algorithm>
 #include <cctype>
 
 #include "base/statistics.hpp"

@@ -4,9 +4,6 @@
 // `pre` and ahead_backward 0 a gather waits for the next one that is added.
 #include "programs/builders/fsdp_program.hpp"
 
-#include <algorithm>
-#include <utility>
-
 namespace stepsim::programs {
 namespace {
 

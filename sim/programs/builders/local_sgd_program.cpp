@@ -2,7 +2,6 @@
 // may stand before the exchange that it waits for.
 #include "programs/builders/local_sgd_program.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 namespace stepsim::programs {

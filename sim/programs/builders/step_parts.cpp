@@ -1,9 +1,7 @@
 #include "programs/builders/step_parts.hpp"
 
-#include <algorithm>
 #include <cassert>
 #include <numeric>
-#include <utility>
 
 namespace stepsim::programs {
 

@@ -5,10 +5,8 @@
 #include "programs/explain/binding_path.hpp"
 
 #include <cassert>
-#include <utility>
 
 #include "programs/completions.hpp"
-#include "programs/operation_layout.hpp"
 
 namespace stepsim::programs {
 namespace {

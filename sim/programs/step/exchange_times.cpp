@@ -3,10 +3,7 @@
 #include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "collectives/formula/blocks.hpp"
 #include "collectives/method.hpp"
-
-#include <algorithm>
 
 namespace stepsim::programs {
 

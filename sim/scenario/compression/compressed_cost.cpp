@@ -5,7 +5,6 @@
 
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/method.hpp"
-#include "layers/gpu_table.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/keys/compression_keys.hpp"

@@ -4,8 +4,6 @@
 
 #include "scenario/files/import_source.hpp"
 
-#include <algorithm>
-
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/keys/source_keys.hpp"

@@ -3,8 +3,6 @@
 // layers decide together (names, order, totals) is checked afterwards, once all of them are whole.
 #include "scenario/files/trace_file.hpp"
 
-#include <set>
-
 #include "document/fields/members.hpp"
 #include "scenario/files/keys/model_keys.hpp"
 

@@ -7,7 +7,6 @@
 
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
-#include "nccl/node_links.hpp"
 #include "scenario/conditions.hpp"
 #include "scenario/file_names.hpp"
 #include "scenario/files/import_source.hpp"

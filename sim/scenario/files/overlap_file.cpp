@@ -1,7 +1,5 @@
 #include "scenario/files/overlap_file.hpp"
 
-#include <algorithm>
-
 #include "document/fields/members.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 

@@ -5,8 +5,6 @@
 // free.
 #include "scenario/files/network_files.hpp"
 
-#include <algorithm>
-#include <set>
 #include <tuple>
 
 #include "document/fields/members.hpp"

@@ -6,8 +6,6 @@
 
 #include "scenario/files/trace_file.hpp"
 
-#include <algorithm>
-
 #include "document/fields/members.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/model_keys.hpp"

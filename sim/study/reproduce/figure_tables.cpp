@@ -1,15 +1,10 @@
 #include "study/reproduce/paper_page.hpp"
 
 #include "base/collected.hpp"
-#include "base/error.hpp"
-#include "base/quantity.hpp"
-#include "study/reproduce/paper_records.hpp"
 
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <ranges>
-#include <set>
 
 namespace stepsim::reproduce {
 

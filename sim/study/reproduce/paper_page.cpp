@@ -1,9 +1,7 @@
 #include "study/reproduce/paper_page.hpp"
 
 #include "base/collected.hpp"
-#include "base/quantity.hpp"
 #include "base/shell_word.hpp"
-#include "study/reproduce/paper_records.hpp"
 
 namespace stepsim::reproduce {
 

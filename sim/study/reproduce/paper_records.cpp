@@ -1,7 +1,6 @@
 #include "study/reproduce/paper_records.hpp"
 
 #include "base/collected.hpp"
-#include "base/quantity.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"
 #include "document/fields/members.hpp"

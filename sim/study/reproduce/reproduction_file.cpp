@@ -2,8 +2,6 @@
 // there are.
 #include "study/reproduce/paper_records.hpp"
 
-#include <set>
-
 #include "study/reproduce/reproduction_keys.hpp"
 
 namespace stepsim::reproduce {

@@ -8,7 +8,6 @@
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
-#include "study/reproduce/paper_records.hpp"
 
 #include <cmath>
 

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "base/collected.hpp"
-#include "base/error.hpp"
 #include "base/formula.hpp"
 #include "base/statistics.hpp"
 #include "document/json_text.hpp"

@@ -3,7 +3,6 @@
 #include "study/sweep/grid.hpp"
 
 #include <array>
-#include <optional>
 
 #include "base/error.hpp"
 #include "document/json_text.hpp"

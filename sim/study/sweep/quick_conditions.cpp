@@ -3,7 +3,6 @@
 #include "study/sweep/sweep_quick.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "scenario/compression/scenario_compression.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_training.hpp"
 

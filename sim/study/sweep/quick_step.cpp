@@ -3,7 +3,6 @@
 #include "base/shared_value.hpp"
 #include "run/network_figures.hpp"
 #include "run/run_figures.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -1,6 +1,5 @@
 #include "study/sweep/sweep.hpp"
 
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "run/collective_keys.hpp"

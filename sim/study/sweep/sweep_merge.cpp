@@ -7,7 +7,6 @@
 #include <sys/resource.h>
 
 #include <iterator>
-#include <set>
 #include <unordered_map>
 
 #include "document/json_text.hpp"

@@ -2,7 +2,6 @@
 // header and records are compared with what they have to be, and the rest is written behind them.
 #include "study/sweep/sweep_output.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 

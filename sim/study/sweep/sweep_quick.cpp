@@ -1,7 +1,6 @@
 
 #include "study/sweep/sweep_quick.hpp"
 
-#include "buckets/problem.hpp"
 #include "collectives/algorithms.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
