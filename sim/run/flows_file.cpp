@@ -46,16 +46,14 @@ void check_faults(const io::Json& tree, const ParseContext& context, const Flows
         io::resolve(tree, "/network/packet/faults/drop_packets_once/" + std::to_string(i));
     const auto& [link, flow, seq, nth] = drops[i];
     if (flow >= file.flows.size()) {
-      context.problems.add(
-          *place, "flow",
-          fmt::format("unknown flow {}, the list has {} flows", flow, file.flows.size()));
+      context.problems.add(*place, "flow", "unknown flow {}, the list has {} flows", flow,
+                           file.flows.size());
       continue;
     }
     const double packets = std::ceil(file.flows[flow].bytes / file.packet.options.full_payload());
     if (seq >= packets) {
-      context.problems.add(*place, "seq",
-                           fmt::format("unknown packet {}, flow {} has {} packets", seq, flow,
-                                       base::shortest(packets)));
+      context.problems.add(*place, "seq", "unknown packet {}, flow {} has {} packets", seq, flow,
+                           base::shortest(packets));
     }
   }
 }
@@ -104,7 +102,7 @@ struct Entries {
       const std::int64_t every = fields.integer("every");
       const std::int64_t offset = fields.integer("offset");
       if (fields.has("every") && every >= 1 && offset >= every) {
-        fields.refuse("offset", fmt::format("must be below every ({}), got {}", every, offset));
+        fields.refuse("offset", "must be below every ({}), got {}", every, offset);
       }
       result = {static_cast<std::uint32_t>(every), static_cast<std::uint32_t>(offset)};
     });
@@ -195,15 +193,15 @@ struct Entries {
     flow.via = static_cast<std::uint32_t>(*number);
     const double ways = spines > 0 ? spines : file.routes->path_count(flow.src, flow.dst);
     if (static_cast<double>(*number) >= ways) {
-      entry.refuse("via", fmt::format("unknown spine {}, must be in [0, {}]", *number,
-                                      base::shortest(ways - 1)));
+      entry.refuse("via", "unknown spine {}, must be in [0, {}]", *number,
+                   base::shortest(ways - 1));
       return;
     }
     try { // every switch on the way must have so many links on
       (void)links::flow_paths(file.fabric, *file.routes, {&flow, 1}, {});
     } catch (const SimulationError&) {
-      entry.refuse("via", fmt::format("no shortest way from {} to {} through spine {}",
-                                      node(flow.src), node(flow.dst), *number));
+      entry.refuse("via", "no shortest way from {} to {} through spine {}", node(flow.src),
+                   node(flow.dst), *number);
     }
   }
 
@@ -246,14 +244,13 @@ struct Entries {
     if (rule == FlowRule::incast) {
       senders = entry.required_integer("senders");
       if (senders >= hosts) {
-        entry.refuse("senders", fmt::format("needs senders + 1 hosts, the topology has {}, got {}",
-                                            hosts, io::shown(*entry.any("senders"))));
+        entry.refuse("senders", "needs senders + 1 hosts, the topology has {}, got {}", hosts,
+                     io::shown(*entry.any("senders")));
       }
     }
     const std::int64_t count = rule == FlowRule::all_to_all ? hosts * (hosts - 1) : senders;
     if (count + static_cast<std::int64_t>(file.flows.size()) > kMostFlows) {
-      entry.refuse("generate",
-                   fmt::format("makes {} flows, a list has at most {}", count, kMostFlows));
+      entry.refuse("generate", "makes {} flows, a list has at most {}", count, kMostFlows);
     }
     if (!context.problems.empty()) {
       return; // also of earlier entries: nothing will run

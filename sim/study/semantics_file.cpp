@@ -28,8 +28,7 @@ std::vector<double> parse_values(std::span<const io::Json> list, io::Problems& p
 SparseVector parse_dense(const io::Json& json, std::int64_t dims, io::Problems& problems) {
   const io::Array& list = json.as_array();
   if (static_cast<std::int64_t>(list.size()) != dims) {
-    problems.add(json,
-                 fmt::format("{}, but dims is {}", base::counted(std::ssize(list), "value"), dims));
+    problems.refuse(json, "{}, but dims is {}", base::counted(std::ssize(list), "value"), dims);
     return {};
   }
   return collectives::to_sparse(parse_values(list, problems));
@@ -52,9 +51,8 @@ SparseVector parse_entries(const io::Json& json, std::int64_t dims, io::Problems
     return {};
   }
   if (values.size() != indices.size()) {
-    problems.add(json, "value",
-                 fmt::format("{}, but index has {}", base::counted(std::ssize(values), "value"),
-                             indices.size()));
+    problems.add(json, "value", "{}, but index has {}", base::counted(std::ssize(values), "value"),
+                 indices.size());
     return {};
   }
   const std::vector<collectives::SparseProblem> wrong =
@@ -85,9 +83,8 @@ std::vector<SparseVector> parse_ranks(const io::Json& json, const SemanticsFile&
     return {};
   }
   if (json.as_array().size() != file.ranks) {
-    problems.add(json,
-                 fmt::format("{}, but ranks is {}",
-                             base::counted(std::ssize(json.as_array()), "vector"), file.ranks));
+    problems.refuse(json, "{}, but ranks is {}",
+                    base::counted(std::ssize(json.as_array()), "vector"), file.ranks);
     return {};
   }
   return base::collected<SparseVector>(json.as_array(), [&](const io::Json& each) {
