@@ -3,7 +3,6 @@
 // one group boundary that gains most is toggled until none gains.
 #include "buckets/schedules.hpp"
 
-#include <algorithm>
 #include <tuple>
 
 #include "base/quantity.hpp"

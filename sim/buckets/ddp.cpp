@@ -4,7 +4,6 @@
 //     limits 2, 5 (first, then all others); sizes 1, 2, 4, 3, 1   ->   buckets {1, 2} {4, 3} {1}
 #include "buckets/schedules.hpp"
 
-#include <algorithm>
 #include <iterator>
 #include <map>
 #include <numeric>

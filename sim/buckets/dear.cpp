@@ -7,8 +7,6 @@
 // prefetch one: the all-gather of the next group starts when the forward reaches a group.
 #include "buckets/schedules.hpp"
 
-#include <algorithm>
-
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 

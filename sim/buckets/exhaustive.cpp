@@ -4,8 +4,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "base/error.hpp"
 #include "buckets/planner_options.hpp"
 

@@ -4,7 +4,6 @@
 //     threshold 4: ready 3, 2, 2   ->   messages {3} {2, 2}: the crossing tensor opens the next one
 #include "buckets/schedules.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iterator>
 

@@ -2,7 +2,6 @@
 // in list order: none is sent before an earlier one is ready. Derived.
 #include "buckets/schedules.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include "buckets/planner_options.hpp"

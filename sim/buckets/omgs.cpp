@@ -1,7 +1,5 @@
 #include "buckets/omgs.hpp"
 
-#include <algorithm>
-
 #include "buckets/planners.hpp"
 
 namespace stepsim::buckets {

@@ -13,9 +13,6 @@
 #include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 
-#include <cassert>
-#include <cmath>
-
 namespace stepsim::collectives {
 
 namespace {

@@ -7,7 +7,6 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
-#include "links/fabric/placement.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -1,7 +1,5 @@
 #include "collectives/validate.hpp"
 
-#include <bit>
-
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"

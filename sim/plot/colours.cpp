@@ -1,6 +1,5 @@
 #include "plot/colours.hpp"
 
-#include <algorithm>
 #include <cassert>
 
 #include "plot/figure.hpp"

@@ -4,7 +4,6 @@
 
 #include "run/bucket_cost.hpp"
 
-#include "collectives/method.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/keys/communication_keys.hpp"

@@ -5,7 +5,6 @@
 
 #include "base/collected.hpp"
 #include "collectives/validate.hpp"
-#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "scenario/compression/scenario_compression.hpp"

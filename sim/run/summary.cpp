@@ -4,7 +4,6 @@
 
 #include "run/bucket_cost.hpp"
 #include "run/summary_keys.hpp"
-#include "scenario/compression/scenario_compression.hpp"
 
 namespace stepsim::study {
 

@@ -4,7 +4,6 @@
 #include "run/work_estimate.hpp"
 
 #include "collectives/algorithms.hpp"
-#include "collectives/method.hpp"
 #include "run/run_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_conditions.hpp"

@@ -1,6 +1,5 @@
 #include "scenario/file_names.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "base/collected.hpp"
-#include "document/fields/members.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {

@@ -2,7 +2,6 @@
 
 #include "base/collected.hpp"
 #include "collectives/validate.hpp"
-#include "document/fields/members.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/program_keys.hpp"

@@ -6,7 +6,6 @@
 
 #include "base/collected.hpp"
 #include "collectives/validate.hpp"
-#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/scenario_keys.hpp"

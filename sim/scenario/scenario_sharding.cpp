@@ -2,7 +2,6 @@
 // that others follow from, then the rest.
 #include "scenario/scenario_training.hpp"
 
-#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"

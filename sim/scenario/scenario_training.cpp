@@ -4,7 +4,6 @@
 
 #include "scenario/scenario_parts.hpp"
 
-#include "collectives/algorithms.hpp"
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/keys/training_keys.hpp"

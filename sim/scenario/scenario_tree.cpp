@@ -3,8 +3,6 @@
 
 #include "scenario/scenario_tree.hpp"
 
-#include "collectives/algorithms.hpp"
-#include "collectives/schedule/two_level.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/scenario_keys.hpp"

@@ -8,8 +8,6 @@
 #include "scenario/scenario_tree.hpp"
 #include "study/measured_steps_keys.hpp"
 
-#include <cmath>
-
 namespace stepsim::study {
 
 namespace {

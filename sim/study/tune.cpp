@@ -5,7 +5,6 @@
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/step_changes.hpp"
 #include "study/sweep/ranking.hpp"
 

@@ -3,9 +3,6 @@
 
 #include "cli/text/key_text.hpp"
 
-#include <cmath>
-
-#include "base/collected.hpp"
 #include "cli/plot/rows_figure.hpp"
 #include "cli/report/result_page.hpp"
 #include "document/json_text.hpp"

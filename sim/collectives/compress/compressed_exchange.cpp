@@ -10,8 +10,6 @@
 #include "collectives/method.hpp"
 #include "collectives/schedule/schedule.hpp"
 
-#include <cmath>
-
 namespace stepsim::collectives {
 
 namespace {

@@ -3,8 +3,6 @@
 
 #include "scenario/files/trace_file.hpp"
 
-#include "document/fields/key.hpp"
-#include "document/reader.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/model_keys.hpp"
 

@@ -2,7 +2,6 @@
 // when they are read.
 #include "scenario/files/network_files.hpp"
 
-#include <cmath>
 #include <filesystem>
 
 #include "document/fields/members.hpp"

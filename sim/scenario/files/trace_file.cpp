@@ -6,7 +6,6 @@
 
 #include "scenario/files/trace_file.hpp"
 
-#include "document/fields/members.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/keys/model_keys.hpp"
 #include "scenario/files/keys/trace_keys.hpp"

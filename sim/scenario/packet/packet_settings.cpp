@@ -4,7 +4,6 @@
 
 #include "scenario/packet/packet_settings.hpp"
 
-#include "document/fields/members.hpp"
 #include "links/packet/thresholds.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"

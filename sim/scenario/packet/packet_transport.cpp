@@ -4,7 +4,6 @@
 // goes first, and what training can do without is dropped first.
 #include "scenario/packet/packet_settings.hpp"
 
-#include "document/fields/written.hpp"
 #include "scenario/keys/packet_keys.hpp"
 #include "scenario/parse_context.hpp"
 

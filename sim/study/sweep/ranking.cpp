@@ -4,7 +4,6 @@
 
 #include "document/json_text.hpp"
 #include "run/memory_figures.hpp"
-#include "run/summary_fields.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "study/sweep/rows.hpp"
 

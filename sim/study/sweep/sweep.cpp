@@ -4,7 +4,6 @@
 #include "run/collective_file.hpp"
 #include "run/collective_keys.hpp"
 #include "run/collective_record.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/sweep/sweep_point.hpp"
 
 namespace stepsim::study {
