@@ -93,13 +93,10 @@ std::vector<links::TopologyLink> parse_links(Fields& fields, const std::set<std:
     if (!link.a.empty() && link.a == link.b) {
       field.refuse("b", "a link must join two different nodes, got {} twice", in_quotes(link.b));
     }
-    const bool repeated = !ids.insert(link.id).second;
-    if (repeated && !field.has("id")) { // parallel links
+    if (ids.contains(link.id) && !field.has("id")) { // parallel links
       link.id.append("#").append(std::to_string(links.size()));
-      ids.insert(link.id);
-    } else if (repeated) {
-      field.refuse("id", in_quotes(link.id).append(" appears twice"));
     }
+    field.refuse_if(!ids.insert(link.id).second, "id", in_quotes(link.id).append(" appears twice"));
     field.no_more();
     links.push_back(std::move(link));
   }

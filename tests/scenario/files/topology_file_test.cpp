@@ -71,6 +71,9 @@ TEST_CASE("wrong graphs are refused with pointer and rule") {
   CHECK(problems(
             graph(edge("h0", "s", R"(, "id": "x")") + "," + edge("s", "h1", R"(, "id": "x")"))) ==
         "f.json: /links/1/id: \"x\" appears twice\n");
+  // The second cable between two nodes gets its number in the list.
+  CHECK(problems(graph(edge("s", "h1", R"(, "id": "h0-s#2")") + "," + edge("h0", "s") + "," +
+                       edge("h0", "s"))) == "f.json: /links/2/id: \"h0-s#2\" appears twice\n");
   CHECK(problems(R"({"hosts": [{"id": "h"}, {"id": "h"}], "links": []})") ==
         "f.json: /hosts/1/id: \"h\" appears twice\n");
   CHECK(problems(R"({"hosts": [{"id": "h"}, {"id": "g"}],
