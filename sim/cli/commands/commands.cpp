@@ -108,8 +108,9 @@ int dispatch(const ProgramTable& program, int argc, char** argv) {
     return kOk;
   }
   if (first.starts_with('-')) {
-    throw UsageError(fmt::format("{}: unknown option; options follow the command, see {} --help",
-                                 base::shown_value(first), program.name));
+    throw UsageError(base::shown_value(first) +
+                     ": unknown option; options follow the command, see " +
+                     std::string(program.name) + " --help");
   }
   invocation.data_folder = find_data_folder();
   invocation.arguments.assign(argv + 2, argv + argc);

@@ -3,6 +3,8 @@
 // and is none is an error instead of a text, because it is a typing error.
 #include "study/sweep/grid.hpp"
 
+#include <fmt/core.h>
+
 #include <array>
 #include <cctype>
 
