@@ -49,9 +49,9 @@ struct BestPrefix {
   std::uint32_t back{}; // the number of items before its last group
 };
 
-// The best plans of the prefixes of a problem whose items all have bytes, by a linear cost: [i] of
-// the first i items, as long as these are sent before the last item is ready, of one prefix more,
-// and at the end that of all items.
+// Returns the best plans of the first items of a problem, by a linear cost; all items must have
+// bytes. Element i is the plan of the first i items, up to the first plan that ends after the last
+// item is ready; the last element is the plan of all items.
 [[nodiscard]] std::vector<BestPrefix> best_prefixes(const Problem& problem, const LinearCost& cost);
 
 // The best merge for one channel, by dynamic programming over the last group (MER 5.7):

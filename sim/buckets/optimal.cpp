@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kTie = kOptimalTie;
 
-// The groups of the last one of the best plans of prefixes.
+// Returns the plan of all items, which is the last element of best_prefixes().
 Plan plan_from_back(const Problem& problem, std::span<const BestPrefix> best) {
   Plan plan;
   const BestPrefix* last = &best.back();

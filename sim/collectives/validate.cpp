@@ -1,6 +1,5 @@
-// Everything that evaluators rely on and no range of a single value tells. All findings are
-// collected, each with the key that it belongs to, so that a file with three errors is mended in
-// one go.
+// Checks what evaluators rely on beyond the ranges of single values. All findings are collected,
+// each with its key, so that a file with three errors can be mended in one go.
 #include "collectives/validate.hpp"
 
 #include "base/quantity.hpp"

@@ -23,9 +23,9 @@ std::pair<double, double> span_of(const OperationTimes& times, std::int64_t iter
 
 bool is_exchange(const Operation& operation) { return operation.type == OperationType::exchange; }
 
-// How long the rank that computes longest waits for the exchanges of an iteration: the others wait
-// for that rank, too. The last iteration is followed by none that computing could hide behind, so
-// that the one before it counts.
+// How long the rank that computes longest waits for the exchanges of an iteration; the other ranks
+// also wait for that rank. The last iteration is followed by none that computing could hide behind,
+// so that the one before it counts.
 class Waiting {
 public:
   Waiting(const Program& program, const OperationTimes& times)

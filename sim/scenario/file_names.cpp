@@ -239,8 +239,8 @@ FileKind file_kind_at(std::string_view pointer) {
     const bool index = !token.empty() && token.find_first_not_of("0123456789") == token.npos;
     general.append("/").append(index || token == "-" ? "*" : io::escape_token(token));
   }
-  // A collective has the keys of a cluster and of its library at its root, a list of flows a
-  // topology.
+  // A file of kind collective has the keys of a cluster and of its library at its root, a list of
+  // flows has a topology there.
   for (const char* parent : {"", "/cluster", "/communication"}) {
     const auto found = std::ranges::find(kKeys, parent + general, &Key::pointer);
     if (found != kKeys.end()) {

@@ -43,8 +43,8 @@ struct Fabric {
   [[nodiscard]] bool is_host(NodeId node) const { return node < hosts; }
 };
 
-// The first problem of the paths of a fabric, whose names and links are right by themselves; empty
-// if it can be used. It is that there is
+// Returns the first problem of the paths of a fabric whose names and links are right by themselves,
+// or an empty text if the fabric can be used. Problems are
 //   no host;
 //   a host or a switch that has no path to host 0;
 //   two hosts that reach each other only through other hosts, unless hosts forward.

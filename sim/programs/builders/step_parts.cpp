@@ -256,7 +256,7 @@ Program with_pauses(const Program& program, const Pauses& pauses) {
   const bool pipelined = reads && pauses.pipelined;
   assert((!pipelined || !updates.empty()) && "synchronous training updates");
   std::vector<std::uint32_t> number; // [operation]: its number in the draft
-  std::size_t begun = 0;             // micro-batches
+  std::size_t begun = 0;             // number of micro-batches that have begun
   std::uint32_t reading = 0;         // on its own stream, at the end of the iteration
   const auto add_pipelined = [&] {
     if (pipelined) {
