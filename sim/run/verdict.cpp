@@ -34,8 +34,7 @@ bool runs_as_formula(const Scenario& scenario, const collectives::Collective& co
   const collectives::Options& options = collective.options;
   const bool doubled =
       options.ring_startup_2p && collective.algorithm == collectives::AlgorithmId::ring;
-  // A printed form, or free pipelining, is what the run takes only if the run asks for the formula;
-  // events would follow the schedule.
+  // A printed form, or free pipelining, is what the run takes only if it asks for the formula.
   const bool printed = options.cost_form != collectives::CostForm::exact || doubled;
   if (printed) {
     return !scenario.method || *scenario.method == collectives::Method::closed_form;

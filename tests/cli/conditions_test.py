@@ -304,9 +304,12 @@ def test_tune(path):
             answer("compare", path, "--over", f"/communication/schedule=ddp,{best['value']}")["rows"]}
     close(rows["ddp"]["iteration_time_s"], current["iteration_time_s"], "current")
     ratio = math.log(best["iteration_time_s"] / current["iteration_time_s"])
-    spread = QUANTILE * deviation(rows[best["value"]], rows["ddp"])
-    close(found["gain_low"], 1 - math.exp(ratio + spread), "gain_low", 1e-6)
-    close(found["gain_high"], 1 - math.exp(ratio - spread), "gain_high", 1e-6)
+    first, second = moves(rows[best["value"]]), moves(rows["ddp"])
+    apart = [[a - b for a, b in zip(first.get(factor, (0, 0)), second.get(factor, (0, 0)))] for factor in {*first, *second}]
+    up = math.sqrt(2 * 0.035 ** 2 + sum(max(0, *each) ** 2 for each in apart))
+    down = math.sqrt(2 * 0.035 ** 2 + sum(min(0, *each) ** 2 for each in apart))
+    close(found["gain_low"], 1 - math.exp(ratio + QUANTILE * up), "gain_low", 1e-6)
+    close(found["gain_high"], 1 - math.exp(ratio - QUANTILE * down), "gain_high", 1e-6)
     assert found["advice"] == ("change" if found["gain_low"] > 0 else "leave")
     assert "gain_low" not in answer("tune", path, "--knob", "schedule", "--conditions", "ideal")
 

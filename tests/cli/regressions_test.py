@@ -351,7 +351,7 @@ def commands_agree_about_an_answer(place):
             (0, ["compare", "i.json", "--over", "/cluster/nodes=1,2,4,8", "-o", "c.json"], ""),
             (0, ["report", "c.json", "--json"], "best by throughput: nodes 8, a step"),
             (3, ["run", "c.json"], "kind comparison: stepsim compare"),
-            (0, ["explain", "i.json"], r"collective mst .*-177.9 % *\n"),
+            (0, ["explain", "i.json"], r"collective mst .*-178.6 % *\n"),
             (0, ["study", trace, "-o", "st"], ""),
             (0, ["compare", "st/scenario.json", "--over", "/communication/schedule=wfbp,ddp"],
              r"wfbp +24\d\.\d (.|\n)*not told apart"), # nobody measured a wait for each message

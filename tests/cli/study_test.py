@@ -107,7 +107,7 @@ class Study(Folder):
         text = self.stepsim("study", "gpt2.h100", "-o", "out").stdout
         self.assertLessEqual(len(text.splitlines()), 25, text)
         rows = [re.split(r"  +", line) for line in text.splitlines()[2:text.splitlines().index(next(
-            line for line in text.splitlines() if line.startswith("Predicted with these")))]]
+            line for line in text.splitlines() if line.startswith("Predicted with")))]]
         self.assertAlmostEqual(sum(float(row[1]) for row in rows), float(text.split(": ")[1].split(" ms")[0]), delta=0.05)
         other = json.loads(self.stepsim("study", "gpt2.h100", "--cluster", "dgx1v", "--gpus", "8", "--json").stdout)
         self.assertIn("the times of layers are those of NVIDIA H100 80GB HBM3, but dgx1v has NVIDIA V100 SXM2", other["warnings"])

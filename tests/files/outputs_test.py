@@ -175,7 +175,7 @@ def circles_and_folders(place):
         for target, reason in (("a", "Too many levels of symbolic links"),
                                ("folder", "Is a directory"), ("linked", "Is a directory"),
                                ("socket", "No such device or address"),
-                               ("none/out", "No such file or directory")):
+                               ("none/out", "there is no folder none")):
             says = f"{target}: write failed: {reason}"
             place.refused("run", "s.json", "-o", target, "--quiet", code=1, says=says)
             place.refused("merge", "whole.jsonl", "-o", target, code=1, says=says)

@@ -26,9 +26,10 @@ constexpr CommandText kStudyText{
     "study",
     "TRACE...",
     "Answers a trace of the PyTorch profiler in one go: what its step is made of, how long a step\n"
-    "is on more GPUs, what would help there, and what to measure next. Times other than gradient\n"
-    "exchange are kept as recorded. With -o it writes the scenario, the result and a page of HTML\n"
-    "into a folder.",
+    "is on more GPUs, what would help there, and what to measure next. It predicts kernels and\n"
+    "exchanges over ideal links and keeps the other parts of the step as recorded. With -o it "
+    "writes\n"
+    "the scenario, the result and a page of HTML into a folder.",
     "stepsim study rank0.json.gz rank1.json.gz -o mine\n"
     "stepsim study rank0.json.gz --cluster dgx_a100 --network 100g-roce --gpus 8:512:x2 -o mine\n"
     "stepsim study gpt2.h100 --logs nccl-1x8.log nccl-2x8.log\n"

@@ -104,7 +104,7 @@ Table gap_table(const study::TraceGap& gap) {
 }
 
 std::string carried_sentence(const study::TraceAnswer& answer) {
-  std::string out = "Predicted with times other than gradient exchange kept as recorded: " +
+  std::string out = "Predicted with all rows but the first as recorded: " +
                     base::readable_seconds(answer.predicted.step_s, answer.predicted.band) +
                     " on that machine";
   if (answer.predicted_half_s) {
