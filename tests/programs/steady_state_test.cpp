@@ -74,6 +74,15 @@ TEST_CASE("steady state: iterations that alternate have the period of the cycle 
   CHECK(d.right == 0.5);
 }
 
+TEST_CASE("steady state: an operation that takes no time makes no further chain") {
+  ProgramDraft draft;
+  const auto step = draft.compute("S", draft.stream("compute"), Kind::step, Seconds{100});
+  const auto update = draft.compute("U", draft.stream("update"), Kind::update, Seconds{0});
+  draft.wait(update, step, 0);
+  draft.wait(step, update, 1);
+  CHECK(!steady_state(draft.finish(step)).other_cycles);
+}
+
 TEST_CASE("steady state: the period of a pipelined step is max(c, m, (c + m) / K) (rows P5, P6)") {
   const auto compute = [](const Operation& o) { return o.type == OperationType::compute; };
   const auto expect = [&](double c, double m, std::int32_t width, double period, double left,

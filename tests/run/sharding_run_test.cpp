@@ -154,6 +154,23 @@ TEST_CASE("full_shard: rows F1 to F16") {
   CHECK(set_b(one(""), R"("micro_batches": 3, )") == Figures{174, 93});
 }
 
+TEST_CASE("full_shard: gathers wait for a batch that is not read ahead") {
+  const std::string layers =
+      R"({"name": "a", "forward_s": 1, "backward_s": 2, "gradient_bytes": 4000},
+      {"name": "b", "forward_s": 1, "backward_s": 2, "gradient_bytes": 4000})";
+  for (const int reading : {2, 8}) {
+    const auto period = [&](const std::string& training) {
+      return figures_of(R"({"workload": {"layers": [)" + layers + R"(]}, "allow_unusual": true,
+          "cluster": {"nodes": 2, "network": {"latency_s": 0, "bandwidth_Bps": 250}}, "training": {)" +
+                        training + R"("sharding": {"strategy": "full_shard", "communicators": 2,
+          "wrapping": {"policy": "layer"}}}, "communication": {"collective": "ring"}})")
+          .period;
+    };
+    const std::string input = R"("input_pipelined": false, "input_s": )" + std::to_string(reading);
+    CHECK(period(input + ", ") == within(period("") + reading, 1e-12));
+  }
+}
+
 TEST_CASE("full_shard: one unit, row F18") {
   const auto unit = [](const std::string& keys) {
     return figures_of(
