@@ -16,7 +16,7 @@ namespace stepsim::study {
 
 namespace {
 
-constexpr double kRounding = 1e-9; // of a bounded oscillation that neither shrinks nor grows
+constexpr double kSteady = 1e-9; // of a bounded oscillation that neither shrinks nor grows
 
 using collectives::CompressionMethod;
 using Vector = std::vector<double>;
@@ -213,11 +213,11 @@ QuadraticRun converge_quadratic(const Staleness& staleness, double step, std::in
     run.earlier = 1;
   }
   run.largest = finite ? run.largest : run.final_distance;
-  run.converged = run.largest < (1 - kRounding) * run.earlier || run.largest == 0;
+  run.converged = run.largest < (1 - kSteady) * run.earlier || run.largest == 0;
   return run;
 }
 
-bool QuadraticRun::grows() const { return largest > (1 + kRounding) * earlier; }
+bool QuadraticRun::grows() const { return largest > (1 + kSteady) * earlier; }
 
 // The characteristic equation z^K - z^(K-1) + x = 0 has its roots inside the unit circle exactly
 // for x below this value (PIP 11).

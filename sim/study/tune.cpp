@@ -244,7 +244,7 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
 }
 
 // A few numbers of the record; the whole record is that of a sweep.
-io::Json point_tree(const TuneProblem& problem, const TunePoint& point) {
+io::Json tried_tree(const TuneProblem& problem, const TunePoint& point) {
   io::Json tree = io::tree_of<&TunePoint::value, &TunePoint::iteration_time_s>(point);
   for (const std::string_view key : {"exposed_communication_s", "scaling_efficiency"}) {
     tree.set(key, io::or_null(number_in(point.record, key)));
@@ -338,7 +338,7 @@ Tuning tune(const TuneProblem& problem, const TuneValues& values, Files& files,
 }
 
 io::Json tuning_tree(const TuneProblem& problem, const Tuning& tuning) {
-  const auto tree_of = [&](const TunePoint& point) { return point_tree(problem, point); };
+  const auto tree_of = [&](const TunePoint& point) { return tried_tree(problem, point); };
   io::Array references = io::write_each(tuning.references, [&](const TuneReference& reference) {
     io::Json tree = tree_of(reference.point);
     io::set_members<&TuneReference::name, &TuneReference::regret>(reference, tree);

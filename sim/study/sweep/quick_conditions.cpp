@@ -11,7 +11,8 @@ namespace stepsim::study {
 namespace {
 
 // Schedules whose buckets depend on bytes alone, those whose buckets are runs of gradients, which
-// Horovod's are if all gradients are of one type, and those that QuickTransfers sends.
+// Horovod's are if all gradients are of one type, and those whose messages their planners send at
+// once.
 bool is_known_schedule(const Scenario& scenario) {
   using buckets::Schedule;
   static constexpr std::array kPlannedByCost{Schedule::mg_wfbp,  Schedule::mg_wfbp_small_tensors,
@@ -55,8 +56,8 @@ bool may_be_linear(const Scenario& scenario) {
            has_line(exchange_of(scenario))));
 }
 
-// The exchange may have a closed form of blocks, or be the cheapest of several forms: QuickCurves
-// asks for them. Only if the run asks for closed forms does it take those that are upper bounds, as
+// The exchange may have a closed form of blocks, or be the cheapest of several forms: QuickRun asks
+// for them. Only if the run asks for closed forms does it take those that are upper bounds, as
 // that of the tree always is. All schedules but those that need a start-up may follow.
 bool may_be_curve(const Scenario& scenario) {
   const collectives::AlgorithmId algorithm = scenario.communication.collective;
@@ -132,12 +133,12 @@ bool takes_quick_way(const Scenario& scenario) {
       std::ranges::is_sorted(scenario.workload.gradients, std::greater<>(),
                              &layers::Gradient::layer);
   return !is_typical(scenario) && network.model == NetworkModel::alpha_beta &&
-         scenario.cluster.topology.is_null() && method_fits && gradients_fit && !network.curve &&
-         network.calibration.empty() && !communication.calibrated &&
-         !communication.reduce_broadcast && communication.copy_bandwidth_Bps <= 0 &&
-         !communication.plan_cost && is_known_schedule(scenario) &&
-         (may_be_linear(scenario) || may_be_curve(scenario)) && !has_domains(scenario.cluster) &&
-         is_plain_training(scenario);
+         scenario.cluster.equal_nodes() && scenario.cluster.topology.is_null() && method_fits &&
+         gradients_fit && !network.curve && network.calibration.empty() &&
+         !communication.calibrated && !communication.reduce_broadcast &&
+         communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
+         is_known_schedule(scenario) && (may_be_linear(scenario) || may_be_curve(scenario)) &&
+         !has_domains(scenario.cluster) && is_plain_training(scenario);
 }
 
 } // namespace stepsim::study

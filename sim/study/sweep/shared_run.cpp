@@ -23,18 +23,11 @@ SharedRun::SharedRun(const Scenario& scenario, bool block_follows, double max_se
 
 // Keys that a single node does not read are read with several.
 bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
-  constexpr std::int64_t kMaxRanks = 1 << 20;
   Cluster& cluster = scenario_.nominal ? scenario_.nominal->cluster : scenario_.cluster;
-  Network& network = cluster.network;
-  if (point.nodes < 2 || point.nodes * cluster.gpus_per_node > kMaxRanks ||
-      point.nodes * cluster.gpus_per_node < least_ranks_ ||
-      (!block_follows_ && network.block_latency_s > point.latency_s)) {
+  if (point.nodes < 2 || point.nodes * cluster.gpus_per_node < least_ranks_ ||
+      !set_network(point, block_follows_, cluster)) {
     return false;
   }
-  cluster.nodes = point.nodes;
-  network.latency_s = point.latency_s;
-  network.bandwidth_Bps = point.bandwidth_Bps;
-  network.block_latency_s = block_follows_ ? point.latency_s : network.block_latency_s;
   scenario_.variability.seed = replication_seed(static_cast<std::uint64_t>(seed_), replication);
   renew_conditions(scenario_);
   return true;

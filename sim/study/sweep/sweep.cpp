@@ -22,7 +22,7 @@ bool tidy_up(const Sweep& sweep, Files& files, const SweepOptions& options, cons
       throw Interrupted{};
     }
     const std::int64_t point = options.shard.point(index);
-    const PointOutcome& outcome = points.run(options.shard, index, index + 1).front();
+    const PointOutcome& outcome = points.run(point);
     if (!outcome.error.empty()) {
       ++report.failed;
       report.first_error = report.first_error.empty() ? outcome.error : report.first_error;
@@ -119,9 +119,9 @@ SweepEstimate estimate(const Sweep& sweep, Files& files, const SweepOptions& opt
   std::string lines;
   const auto seconds_each = [&](std::int64_t first, std::int64_t count) {
     const auto begin = std::chrono::steady_clock::now();
-    std::int64_t i = first;
-    for (const PointOutcome& outcome : runner.run(options.shard, first, first + count)) {
-      records.append(lines, options.shard.point(i++), outcome, numbers);
+    for (std::int64_t i = first; i < first + count; ++i) {
+      const std::int64_t point = options.shard.point(i);
+      records.append(lines, point, runner.run(point), numbers);
     }
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
     return passed.count() / static_cast<double>(count);

@@ -130,7 +130,8 @@ PointRunner::~PointRunner() = default;
 
 // Keys that have no meaning at this point are ignored: an axis may vary a key that only some of the
 // algorithms of another axis read.
-void PointRunner::run_long(std::int64_t point, PointOutcome& outcome) {
+void PointRunner::run_long(std::int64_t point) {
+  PointOutcome& outcome = outcome_;
   outcome.error.clear();
   try {
     const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
@@ -198,6 +199,9 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
   if (const auto found = contexts_.find(key); found != contexts_.end()) {
     return usable(*found->second);
   }
+  if (held_ >= kMostContexts) {
+    forget_contexts();
+  }
   auto context = std::make_unique<Context>();
   ++held_;
   try {
@@ -231,10 +235,24 @@ QuickPoint PointRunner::quick_point(const Cluster& cluster, std::int64_t point) 
           quick_value(2, point, cluster.network.bandwidth_Bps)};
 }
 
-bool PointRunner::run_shared(Context& context, std::int64_t point, PointOutcome& outcome) {
+bool PointRunner::run_quick(Context& context, std::int64_t point) {
+  QuickRun& quick = *context.quick;
+  if (!quick.run(quick_point(quick.scenario().cluster, point), outcome_.summary)) {
+    return false;
+  }
+  outcome_.method = collectives::name(quick.method());
+  outcome_.error.clear();
+  ++quick_points_;
+  ++context.points;
+  context.points_alone += quick.scenario().cluster.ranks() == 1 ? 1 : 0;
+  context.points_bound += outcome_.summary.closed_form_is_bound.value_or(false) ? 1 : 0;
+  return true;
+}
+
+bool PointRunner::run_shared(Context& context, std::int64_t point) {
   std::vector<std::string> warnings;
   if (!context.shared->run(quick_point(context.shared->cluster(), point),
-                           point % sweep_.grid.replications, outcome, warnings)) {
+                           point % sweep_.grid.replications, outcome_, warnings)) {
     return false;
   }
   for (const std::string& warning : warnings) {
@@ -244,66 +262,14 @@ bool PointRunner::run_shared(Context& context, std::int64_t point, PointOutcome&
   return true;
 }
 
-// The points of one context among `points`, from the first on, as many as there are lanes.
-void PointRunner::run_quick(Context& context, std::span<const std::int64_t> points) {
-  std::array<QuickPoint, QuickRun::kLanes> asked{};
-  std::array<Summary*, QuickRun::kLanes> summaries{};
-  std::array<std::size_t, QuickRun::kLanes> places{};
-  std::array<bool, QuickRun::kLanes> done{};
-  std::size_t count = 0;
-  const Cluster& cluster = context.quick->scenario().cluster;
-  for (std::size_t i = 0; i < points.size() && count < QuickRun::kLanes; ++i) {
-    if (context_of_[i] == &context && !tried_[i]) {
-      asked[count] = quick_point(cluster, points[i]);
-      summaries[count] = &outcomes_[i].summary;
-      places[count++] = i;
-      tried_[i] = true;
-    }
+const PointOutcome& PointRunner::run(std::int64_t point) {
+  Context* context = context_of(point);
+  const bool is_short = context != nullptr && ((context->quick && run_quick(*context, point)) ||
+                                               (context->shared && run_shared(*context, point)));
+  if (!is_short) {
+    run_long(point);
   }
-  context.quick->run(std::span(asked).first(count), std::span(summaries).first(count),
-                     std::span(done).first(count));
-  for (std::size_t k = 0; k < count; ++k) {
-    PointOutcome& outcome = outcomes_[places[k]];
-    finished_[places[k]] = done[k];
-    if (done[k]) {
-      outcome.method = collectives::name(context.quick->method());
-      outcome.error.clear();
-      ++context.points;
-      ++quick_points_;
-      context.points_alone += context.quick->ranks(asked[k].nodes) == 1 ? 1 : 0;
-      context.points_bound += outcome.summary.closed_form_is_bound.value_or(false) ? 1 : 0;
-    }
-  }
-}
-
-std::span<const PointOutcome> PointRunner::run(const Shard& shard, std::int64_t begin,
-                                               std::int64_t end) {
-  if (held_ >= kMostContexts) {
-    forget_contexts();
-  }
-  const auto count = static_cast<std::size_t>(end - begin);
-  points_.clear();
-  context_of_.clear();
-  for (std::int64_t i = begin; i < end; ++i) {
-    points_.push_back(shard.point(i));
-    context_of_.push_back(context_of(points_.back()));
-  }
-  outcomes_.resize(std::max(outcomes_.size(), count));
-  finished_.assign(count, false);
-  tried_.assign(count, false);
-  for (std::size_t i = 0; i < count; ++i) {
-    Context* context = context_of_[i];
-    if (context != nullptr && context->quick && !tried_[i]) {
-      run_quick(*context, points_);
-    }
-    if (!finished_[i] && context != nullptr && context->shared) {
-      finished_[i] = run_shared(*context, points_[i], outcomes_[i]);
-    }
-    if (!finished_[i]) {
-      run_long(points_[i], outcomes_[i]);
-    }
-  }
-  return std::span(outcomes_).first(count);
+  return outcome_;
 }
 
 std::map<std::string, std::int64_t> PointRunner::warnings() const {

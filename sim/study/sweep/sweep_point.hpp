@@ -23,10 +23,8 @@ public:
   PointRunner& operator=(const PointRunner&) = delete;
   ~PointRunner();
 
-  // Runs the points of the shard with indices begin..end-1. The outcomes, in the order of the
-  // points, are valid until the next call.
-  [[nodiscard]] std::span<const PointOutcome> run(const Shard& shard, std::int64_t begin,
-                                                  std::int64_t end);
+  // Runs a point. The outcome is valid until the next call.
+  [[nodiscard]] const PointOutcome& run(std::int64_t point);
   // From now on every point takes the long way. Tests compare the short ways with it.
   void use_long_way() { quick_fields_.clear(); }
   // The numbers of points so far that QuickRun and SharedRun evaluated.
@@ -46,12 +44,12 @@ private:
   struct Context;
 
   [[nodiscard]] bool shares_enough(const std::vector<QuickField>& fields) const;
-  void run_long(std::int64_t point, PointOutcome& outcome);
+  void run_long(std::int64_t point);
   [[nodiscard]] double quick_value(std::size_t field, std::int64_t point, double otherwise) const;
   Context* context_of(std::int64_t point);
   [[nodiscard]] QuickPoint quick_point(const Cluster& cluster, std::int64_t point) const;
-  void run_quick(Context& context, std::span<const std::int64_t> points);
-  [[nodiscard]] bool run_shared(Context& context, std::int64_t point, PointOutcome& outcome);
+  [[nodiscard]] bool run_quick(Context& context, std::int64_t point);
+  [[nodiscard]] bool run_shared(Context& context, std::int64_t point);
   void forget_contexts();
 
   const Sweep& sweep_;
@@ -63,11 +61,7 @@ private:
   std::map<std::int64_t, std::unique_ptr<Context>> contexts_; // key: values of all other axes
   std::int64_t held_ = 0; // contexts, those that keep runs with moved factors several times
   std::int64_t quick_points_ = 0, shared_points_ = 0;
-  std::vector<std::int64_t> points_; // numbers of the points of the current call of run()
-  std::vector<Context*> context_of_; // [index in points_]; null = the long way
-  std::vector<bool> tried_;          // [index in points_]: QuickRun was asked for the point
-  std::vector<bool> finished_;       // [index in points_]: a short way has run the point
-  std::vector<PointOutcome> outcomes_;
+  PointOutcome outcome_;
   std::map<std::string, std::int64_t> warnings_;
 };
 

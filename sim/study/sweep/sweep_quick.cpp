@@ -1,12 +1,47 @@
-
 #include "study/sweep/sweep_quick.hpp"
 
+#include "base/shared_value.hpp"
 #include "collectives/algorithms.hpp"
+#include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_figures.hpp"
 
 namespace stepsim::study {
-std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool latency_is_block_latency) {
+
+bool set_network(const QuickPoint& point, bool block_follows, Cluster& cluster) {
+  constexpr std::int64_t kMaxRanks = 1 << 20;
+  Network& network = cluster.network;
+  if (point.nodes * cluster.gpus_per_node > kMaxRanks ||
+      (!block_follows && network.block_latency_s > point.latency_s)) {
+    return false;
+  }
+  cluster.nodes = point.nodes;
+  network.latency_s = point.latency_s;
+  network.bandwidth_Bps = point.bandwidth_Bps;
+  network.block_latency_s = block_follows ? point.latency_s : network.block_latency_s;
+  return true;
+}
+
+// A ring sends every part but one in its reduce-scatter and in its all-gather.
+double WireBytes::most(const Scenario& scenario, collectives::AlgorithmId algorithm, double bytes) {
+  const std::int64_t ranks = scenario.cluster.ranks();
+  if (ranks <= 1) {
+    return 0;
+  }
+  if (algorithm == collectives::AlgorithmId::ring) {
+    const double sent = bytes - bytes / static_cast<double>(ranks);
+    return sent + sent;
+  }
+  return base::remembered(known_[{algorithm, ranks}], bytes, [&] {
+    collectives::Collective collective = exchange_of(scenario);
+    collective.ranks = static_cast<std::uint32_t>(ranks);
+    collective.algorithm = algorithm;
+    collective.bytes = bytes;
+    return collectives::most_sent(collective);
+  });
+}
+
+std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool block_follows) {
   Scenario scenario = first;
   if (scenario.cluster.ranks() == 1) { // what is sent with every message is nothing for one worker
     scenario.cluster.nodes = 2;
@@ -15,78 +50,50 @@ std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool latency_is_
     return nullptr;
   }
   std::unique_ptr<QuickRun> quick(std::make_unique<QuickRun>(QuickRun(scenario)));
-  quick->block_follows_ = latency_is_block_latency;
-  if (!quick->set_up()) {
-    return nullptr;
-  }
+  quick->block_follows_ = block_follows;
   quick->scenario_.cluster.nodes = first.cluster.nodes; // of points that do not say theirs
   return quick;
 }
 
-bool QuickRun::set_up() {
-  const layers::Workload& workload = scenario_.workload;
-  problem_ = merge_problem(scenario_);
-  items_ = buckets::batch_items(problem_);
-  memory_ = unsharded_memory(scenario_, scenario_.cluster.ranks(), {});
-  memory_alone_ = unsharded_memory(scenario_, 1, {});
-
-  step_.emplace(scenario_);
-  sums_.emplace(scenario_);
-  last_item_.assign(workload.layers.size(), -1);
-  for (std::size_t i = 0; i < workload.gradients.size(); ++i) {
-    last_item_[workload.gradients[i].layer] = static_cast<std::int32_t>(i);
+// Every gradient of the scenario has bytes.
+QuickRun::QuickRun(const Scenario& scenario)
+    : scenario_(scenario), planner_(buckets::planner(scenario.communication.schedule)),
+      problem_(merge_problem(scenario)),
+      memory_(unsharded_memory(scenario, scenario.cluster.ranks(), {})),
+      memory_alone_(unsharded_memory(scenario, 1, {})), sums_(scenario),
+      slowdown_(buckets::least_slowdown(scenario.communication.schedule_options)),
+      forward_total_s_(scenario.workload.forward().value),
+      backward_s_(scenario.workload.backward().value), update_s_(scenario.training.update.value),
+      input_s_(scenario.training.input.value), input_pipelined_(scenario.training.input_pipelined),
+      barrier_(scenario.communication.next_forward == programs::NextForward::barrier),
+      is_static_(!planner_.reads_cost),
+      in_turn_(planner_.one_channel(scenario.communication.schedule_options)) {
+  const layers::Workload& workload = scenario.workload;
+  const Communication& communication = scenario.communication;
+  const std::vector<double> bytes = layer_bytes(scenario);
+  for (const layers::WorkLayer& layer : workload.layers) {
+    update_share_s_.push_back(barrier_ ? 0 : update_s_ * (bytes[forward_s_.size()] / sums_.bytes));
+    forward_s_.push_back(layer.forward.value);
   }
-
+  alone_period_s_ = period_of(0).period;
   warnings_ = workload.warnings;
-  warnings_.insert(warnings_.end(), scenario_.warnings.begin(), scenario_.warnings.end());
-  const Communication& communication = scenario_.communication;
-  const buckets::Planner& planner = buckets::planner(communication.schedule);
-  is_static_ = !planner.reads_cost;
-  slowdown_ = buckets::least_slowdown(communication.schedule_options);
-  in_turn_ = planner.one_channel(communication.schedule_options);
-  plans_.resize(is_static_ ? 1 : kLanes);
-  if (!in_turn_) {
-    sending_.options = communication.schedule_options;
-    layer_end_.resize(workload.layers.size());
-    layer_row_.resize(workload.layers.size());
-    std::iota(layer_row_.begin(), layer_row_.end(), 0);
-  }
+  warnings_.insert(warnings_.end(), scenario.warnings.begin(), scenario.warnings.end());
   if (is_static_) {
-    const buckets::Plan& plan = plans_.front() =
-        buckets::make_plan(problem_, communication.schedule, communication.schedule_options);
-    warnings_.insert(warnings_.end(), plan.warnings.begin(), plan.warnings.end());
-    last_group_.assign(workload.layers.size(), -1);
-    for (std::size_t g = 0; g < plan.groups.size(); ++g) {
-      group_ready_s_.push_back(plan.groups[g].ready.value);
-      group_bytes_.push_back(static_cast<double>(plan.groups[g].bytes.value));
-      for (const std::uint32_t item : plan.groups[g].items) {
-        last_group_[workload.gradients[item].layer] = static_cast<std::int32_t>(g);
-      }
-    }
-  }
-  if (step_->barrier()) {
-    std::ranges::fill(last_item_, -1);
-    std::ranges::fill(last_group_, -1);
-    std::ranges::fill(layer_row_, -1);
+    plan_ = buckets::make_plan(problem_, communication.schedule, communication.schedule_options);
+    warnings_.insert(warnings_.end(), plan_.warnings.begin(), plan_.warnings.end());
+    take_messages();
   }
   warnings_alone_ = warnings_;
   warnings_alone_.emplace_back("one worker: no communication");
-  const collectives::Collective exchange = exchange_of(scenario_);
+  const collectives::Collective exchange = exchange_of(scenario);
   if (auto idle = collectives::idle_interfaces(exchange)) {
     warnings_.push_back(*std::move(idle));
   }
   is_split_ = !exchange.links.two_level && exchange.reduction_s_per_byte == 0;
-  group_end_.resize(group_ready_s_.size());
-  item_end_.resize(items_.size());
-  item_start_.resize(items_.size());
-  best_.emplace(items_);
-  const collectives::AlgorithmId collective = communication.collective;
-  if (collective == collectives::AlgorithmId::automatic ||
-      collectives::algorithm(collective).block_streams > 0) {
-    curves_ = std::make_unique<QuickCurves>();
-    takes_bounds_ = scenario_.method.has_value();
-  }
-  return true;
+  has_curve_ = communication.collective == collectives::AlgorithmId::automatic ||
+               collectives::algorithm(communication.collective).block_streams > 0;
+  takes_bounds_ = scenario.method.has_value();
+  sending_.options = communication.schedule_options;
 }
 
 collectives::Method QuickRun::method() const {
@@ -94,231 +101,285 @@ collectives::Method QuickRun::method() const {
                                       : collectives::Method::events;
 }
 
-double QuickRun::static_wire(std::size_t k, double ranks) {
-  if (scenario_.communication.collective != collectives::AlgorithmId::automatic) {
-    return wire_.total(scenario_, group_bytes_, ranks);
+// The messages of the plan, and the last one of every layer: messages are in launch order.
+void QuickRun::take_messages() {
+  messages_.clear();
+  last_message_.assign(forward_s_.size(), -1);
+  for (const buckets::Group& group : plan_.groups) {
+    for (const std::uint32_t item : group.items) {
+      last_message_[problem_.items[item].layer] =
+          barrier_ ? -1 : static_cast<std::int32_t>(messages_.size());
+    }
+    messages_.push_back(
+        {.ready_s = group.ready.value, .bytes = static_cast<double>(group.bytes.value)});
   }
-  return wire_.total_by(
-      scenario_, [&](std::size_t g) { return curves_->algorithm_of(k, g); }, group_bytes_, ranks);
 }
 
-// The plan of one lane by its cost. False where it warns of something.
-bool QuickRun::make_plan(const LaneCosts& costs, std::size_t k, Summary& summary) {
-  buckets::Plan& plan = plans_[k];
-  const Communication& communication = scenario_.communication;
-  problem_.cost =
-      curves_ ? merge_cost(scenario_)
-              : buckets::Cost{.base = buckets::LinearCost{costs.startup[k], costs.per_byte[k]}};
-  // make_plan() without the times of the groups: every gradient has bytes.
-  plan = buckets::planner(communication.schedule).run(problem_, communication.schedule_options);
-  buckets::count_bytes(problem_, plan);
-  if (communication.schedule == buckets::Schedule::mg_wfbp) {
-    summary.merge_waiting_merges = static_cast<double>(plan.waiting_merges);
-    summary.merge_certified_optimal = buckets::certified_optimal(problem_, plan);
-  }
-  return plan.warnings.empty();
-}
-
-// One lane through messages that are not sent one at a time; times as those of time_buckets().
-bool QuickRun::send_transfers(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
-                              Summary& summary) {
-  const buckets::Planner& planner = buckets::planner(scenario_.communication.schedule);
-  if (planner.needs_linear_cost()) {
-    summary.merge_linear = true;
-  }
-  if (!is_static_ && !make_plan(costs, k, summary)) {
+// False where the exchange has no form here.
+bool QuickRun::set_costs(const QuickPoint& point) {
+  if (!set_network(point, block_follows_, scenario_.cluster)) {
     return false;
   }
-  const std::vector<buckets::Group>& groups = plans_[is_static_ ? 0 : k].groups;
-  sending_.transfers.resize(groups.size());
-  ready_s_.resize(groups.size());
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    buckets::Transfer& transfer = sending_.transfers[g];
-    transfer.bytes = static_cast<double>(groups[g].bytes.value);
-    const double seconds = costs.startup[k] + costs.per_byte[k] * transfer.bytes;
-    transfer.startup_s = std::min(costs.startup[k], seconds);
-    transfer.data_s = seconds - transfer.startup_s;
-    ready_s_[g] = groups[g].ready.value;
+  startup_s_ = per_byte_s_ = 0;
+  if (scenario_.cluster.ranks() == 1) {
+    return !has_curve_;
   }
-  for (std::size_t g = 0; !is_static_ && g < groups.size(); ++g) {
-    totals.wire[k] += wire_.most(scenario_, scenario_.communication.collective,
-                                 sending_.transfers[g].bytes, costs.ranks[k]);
+  collectives::Collective probe = exchange_of(scenario_);
+  probe.bytes = 1;
+  if (!probe.homogeneous()) {
+    return false;
   }
-  planner.send(sending_, {.ready_s = ready_s_}, times_);
-  for (Lanes& end : layer_end_) {
-    end[k] = 0;
+  if (has_curve_) {
+    answers_.clear();
+    form_ = collectives::prepare(probe);
+    return form_.has_value();
   }
-  std::vector<Sent> sent;
-  sent.reserve(groups.size());
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    for (const std::uint32_t item : groups[g].items) {
-      double& end = layer_end_[problem_.items[item].layer][k];
-      end = std::max(end, times_.end_s[g]);
-    }
-    sent.push_back({times_.start_s[g], times_.end_s[g]});
+  const auto whole = collectives::closed_form(probe);
+  if (!whole || !whole->startup_s || !whole->per_byte_s || whole->upper_bound) {
+    return false;
   }
-  totals.channel_end[k] = times_.finish_s;
-  totals.communication[k] = times_.busy_s;
-  chained_[k] = study::chained_s(
-      std::move(sent), step_->waits_until(k, totals.channel_end[k], layer_row_, layer_end_));
+  startup_s_ = *whole->startup_s;
+  per_byte_s_ = *whole->per_byte_s;
   return true;
 }
 
-// One lane through the messages of a plan of its own. False where the plan is no list of runs. A
-// single worker waits for no tick of its schedule (plan_of).
-bool QuickRun::send_runs(const LaneCosts& costs, std::size_t k, LaneTotals& totals,
-                         Summary& summary) {
-  runs_.clear();
-  if (scenario_.communication.schedule == buckets::Schedule::optimal && !curves_) {
-    for (std::size_t end = items_.size(); end > 0;) {
-      runs_.push_back({end, items_.ready_s[end - 1]});
-      end = static_cast<std::size_t>(best_->back(end, k));
-    }
-    std::ranges::reverse(runs_);
-  } else {
-    if (!make_plan(costs, k, summary)) {
+// The plan by the cost of the point. False where it warns of something, or is no list of runs of
+// gradients. A single worker waits for no tick of its schedule (plan_of).
+bool QuickRun::plan_messages(Summary& summary) {
+  const Communication& communication = scenario_.communication;
+  problem_.cost = has_curve_ ? merge_cost(scenario_)
+                             : buckets::Cost{.base = buckets::LinearCost{startup_s_, per_byte_s_}};
+  // make_plan() without the times of the groups: every gradient has bytes.
+  plan_ = planner_.run(problem_, communication.schedule_options);
+  buckets::count_bytes(problem_, plan_);
+  if (communication.schedule == buckets::Schedule::mg_wfbp) {
+    summary.merge_waiting_merges = static_cast<double>(plan_.waiting_merges);
+    summary.merge_certified_optimal = buckets::certified_optimal(problem_, plan_);
+  }
+  take_messages();
+  const bool alone = scenario_.cluster.ranks() == 1;
+  std::size_t begin = 0;
+  for (std::size_t g = 0; in_turn_ && g < plan_.groups.size(); ++g) {
+    const buckets::Group& group = plan_.groups[g];
+    begin += group.items.size();
+    if (group.last() + 1 != begin) {
       return false;
     }
-    for (const buckets::Group& group : plans_[k].groups) {
-      const std::size_t end = group.last() + 1;
-      if (group.items.size() != end - (runs_.empty() ? 0 : runs_.back().end)) {
-        return false;
-      }
-      runs_.push_back({end, costs.ranks[k] > 1 ? group.ready.value : items_.ready_s[end - 1]});
-    }
+    messages_[g].ready_s = alone ? problem_.items[group.last()].ready.value : messages_[g].ready_s;
   }
+  return plan_.warnings.empty();
+}
 
-  double channel_end = 0;
-  std::size_t first = 0;
-  plans_[k].groups.resize(runs_.size());
-  auto group = plans_[k].groups.begin();
-  for (const auto& [end, ready] : runs_) {
-    const double bytes = items_.prefix_bytes[end] - items_.prefix_bytes[first];
-    const double seconds =
-        curves_ ? curves_->send(k, bytes).seconds : costs.startup[k] + costs.per_byte[k] * bytes;
-    const double start = std::max(channel_end, ready);
-    channel_end = start + seconds;
-    totals.communication[k] += seconds;
-    (group++)->bytes = Bytes{static_cast<std::int64_t>(bytes)};
-    const collectives::AlgorithmId asked = scenario_.communication.collective;
-    totals.wire[k] += wire_.most(
-        scenario_,
-        asked == collectives::AlgorithmId::automatic ? curves_->algorithm(k, bytes) : asked, bytes,
-        costs.ranks[k]);
-    for (; first < end; ++first) {
-      item_start_[first][k] = start;
-      item_end_[first][k] = channel_end;
+void QuickRun::send_in_turn() {
+  const collectives::AlgorithmId asked = scenario_.communication.collective;
+  // The bytes of messages that are the same at every point need not be summed up at each.
+  const bool is_known = is_static_ && asked != collectives::AlgorithmId::automatic;
+  double end = 0;
+  double busy = 0;
+  double wire = 0;
+  has_bound_ = false;
+  for (Message& message : messages_) {
+    double seconds = startup_s_ + per_byte_s_ * message.bytes;
+    collectives::AlgorithmId algorithm = asked;
+    if (has_curve_) {
+      const collectives::PreparedForm::Answer& sent =
+          base::remembered(answers_, message.bytes, [&] { return form_->at(message.bytes); });
+      seconds = sent.seconds;
+      algorithm = sent.algorithm;
+      has_bound_ = has_bound_ || sent.upper_bound;
+    }
+    message.start_s = std::max(end, message.ready_s);
+    message.end_s = end = message.start_s + seconds;
+    busy += seconds;
+    wire += is_known ? 0 : wire_.most(scenario_, algorithm, message.bytes);
+  }
+  if (is_known) {
+    wire = base::remembered(wire_totals_, scenario_.cluster.ranks(), [&] {
+      double sum = 0;
+      for (const Message& message : messages_) {
+        sum += wire_.most(scenario_, asked, message.bytes);
+      }
+      return sum;
+    });
+  }
+  channel_end_s_ = end;
+  communication_s_ = busy;
+  wire_bytes_ = wire;
+}
+
+// Messages that are not sent one at a time; times as those of time_buckets().
+void QuickRun::send_transfers(Summary& summary) {
+  if (planner_.needs_linear_cost()) {
+    summary.merge_linear = true;
+  }
+  sending_.transfers.clear();
+  ready_s_.clear();
+  wire_bytes_ = 0;
+  for (const Message& message : messages_) {
+    const double seconds = startup_s_ + per_byte_s_ * message.bytes;
+    const double startup = std::min(startup_s_, seconds);
+    sending_.transfers.push_back(
+        {.bytes = message.bytes, .startup_s = startup, .data_s = seconds - startup});
+    ready_s_.push_back(message.ready_s);
+    wire_bytes_ += wire_.most(scenario_, scenario_.communication.collective, message.bytes);
+  }
+  planner_.send(sending_, {.ready_s = ready_s_}, times_);
+  for (std::size_t g = 0; g < messages_.size(); ++g) {
+    messages_[g].start_s = times_.start_s[g];
+    messages_[g].end_s = times_.end_s[g];
+  }
+  for (std::size_t g = 0; g < messages_.size() && !barrier_; ++g) {
+    for (const std::uint32_t item : plan_.groups[g].items) { // a later message may end earlier
+      std::int32_t& last = last_message_[problem_.items[item].layer];
+      last = messages_[static_cast<std::size_t>(last)].end_s < messages_[g].end_s
+                 ? static_cast<std::int32_t>(g)
+                 : last;
     }
   }
-  totals.channel_end[k] = channel_end;
+  channel_end_s_ = times_.finish_s;
+  communication_s_ = times_.busy_s;
+}
+
+// Behind a barrier layers wait for nothing more. An update of no time is left out, as every sum
+// waits for the one before it.
+void QuickRun::compute_forward() {
+  const double finish = std::max(channel_end_s_, backward_s_);
+  const bool updates = !barrier_ && update_s_ > 0;
+  double time = barrier_ ? finish + update_s_ : backward_s_;
+  double until = barrier_ ? finish : 0;
+  for (std::size_t l = 0; l < forward_s_.size(); ++l) {
+    const std::int32_t last = last_message_[l];
+    const double done = last < 0 ? 0 : messages_[static_cast<std::size_t>(last)].end_s;
+    until = done > time ? done : until;
+    time = std::max(time, done);
+    time = (updates ? time + update_share_s_[l] : time) + forward_s_[l];
+  }
+  forward_end_s_ = time;
+  waits_until_s_ = until;
+}
+
+// Seconds of the messages that follow each other without a gap and end with the last one that the
+// next forward waits for: that one, the one that kept the channel busy before it, and so on.
+double QuickRun::chained_s() {
+  chain_.clear();
+  std::ranges::copy_if(messages_, std::back_inserter(chain_),
+                       [](const Message& each) { return each.end_s > each.start_s; });
+  if (!in_turn_) {
+    std::ranges::sort(chain_, {}, &Message::end_s);
+  }
+  const auto ending = [&](double time) {
+    const auto found = std::ranges::lower_bound(chain_, time, {}, &Message::end_s);
+    return found != chain_.end() && found->end_s == time ? &*found : nullptr;
+  };
+  double seconds = 0;
+  for (const Message* last = ending(waits_until_s_); last != nullptr;
+       last = ending(last->start_s)) {
+    seconds += last->end_s - last->start_s;
+  }
+  return seconds;
+}
+
+QuickRun::Period QuickRun::period_of(double end) const {
+  constexpr double kRounding = 1e-12; // of the end, for sums of thousands of layers
+  Period result;
+  const double computing = forward_total_s_ + backward_s_;
+  const double beyond = end - computing - update_s_;
+  const double longer = beyond > kRounding * end ? beyond : 0.0;
+  // A batch is read while nothing else happens, or at the same time.
+  const double busy = computing + longer;
+  result.period = (input_pipelined_ ? std::max(input_s_, busy) : input_s_ + busy) + update_s_;
+  result.input_wait = input_pipelined_ ? std::max(0.0, input_s_ - computing) : input_s_;
+  result.exposed = std::max(0.0, longer - (input_pipelined_ ? result.input_wait : 0));
+  return result;
+}
+
+// False if the run takes more simulated time than the scenario allows.
+bool QuickRun::set_times(const Period& step, Summary& summary) const {
+  const double finish = std::max(channel_end_s_, backward_s_);
+  const double first_batch = input_pipelined_ ? 0 : input_s_; // read within the first iteration
+  const double makespan = first_batch + forward_total_s_ +
+                          static_cast<double>(scenario_.training.iterations - 1) * step.period +
+                          (finish + update_s_);
+  if (!std::isfinite(makespan) || makespan > scenario_.simulated_limit.value) {
+    return false;
+  }
+  summary.iteration_time_s = step.period;
+  summary.forward_s = forward_total_s_;
+  summary.backward_s = backward_s_;
+  summary.update_s = update_s_;
+  summary.codec_compute_s = 0;
+  summary.compute_s = forward_total_s_ + backward_s_ + update_s_;
+  fill_communication(communication_s_, step.exposed, summary);
+  summary.wire_bytes = wire_bytes_;
+  summary.straggler_wait_s = 0;
+  summary.makespan_s = makespan;
+  fill_speedup(scenario_, alone_period_s_, step.period, summary);
+  summary.input_wait_s = step.input_wait;
   return true;
 }
 
-// Of messages that are sent one at a time.
-double QuickRun::chained_s(std::size_t k, double channel_end) const {
-  const bool lockstep = is_static_;
-  std::vector<Sent> sent;
-  double end = 0;
-  for (std::size_t g = 0; lockstep && g < group_end_.size(); ++g) {
-    sent.push_back({std::max(end, group_ready_s_[g]), group_end_[g][k]});
-    end = group_end_[g][k];
+// The word for the largest part of the exchanges.
+std::string_view QuickRun::largest_part() const {
+  if (!has_curve_ && is_split_) {
+    return largest_of({.latency_s = startup_s_ * static_cast<double>(messages_.size()),
+                       .bandwidth_s = per_byte_s_ * sums_.bytes});
   }
-  for (std::size_t i = 0; !lockstep && i < item_end_.size(); ++i) {
-    sent.push_back({item_start_[i][k], item_end_[i][k]});
+  if (has_curve_ && is_static_ && is_split_) {
+    std::vector<double> bytes;
+    for (const Message& message : messages_) {
+      bytes.push_back(message.bytes);
+    }
+    if (const auto parts = form_->parts(bytes)) {
+      return largest_of({.latency_s = parts->latency_s, .bandwidth_s = parts->bandwidth_s});
+    }
   }
-  return study::chained_s(std::move(sent),
-                          step_->waits_until(k, channel_end, lockstep ? last_group_ : last_item_,
-                                             lockstep ? group_end_ : item_end_));
+  return study::largest_part(scenario_, plan_, {});
 }
 
 // The summary of run(). False if the run would be refused.
-bool QuickRun::summarize(const QuickPoint& point, std::size_t k, const LaneCosts& costs,
-                         const LaneTotals& totals, const Lanes& ends, Summary& summary) {
-  const QuickStep::Period step = step_->period_of(ends[k]);
-  (void)set_network(point);
-  if (!step_->summarize(scenario_, step, totals, k, summary)) {
+bool QuickRun::summarize(Summary& summary) {
+  const Period step = period_of(forward_end_s_);
+  if (!set_times(step, summary)) {
     return false;
   }
-  const buckets::Schedule schedule = scenario_.communication.schedule;
-  if (schedule == buckets::Schedule::optimal) {
+  if (scenario_.communication.schedule == buckets::Schedule::optimal) {
     summary.merge_certified_optimal = merge_is_certified(scenario_);
   }
   summary.closed_form_s = step.period;
-  summary.closed_form_is_bound = curves_ && curves_->has_bound(k);
+  summary.closed_form_is_bound = has_bound_;
   const auto seconds = [&](double bytes) {
-    return bytes > 0 ? costs.startup[k] + costs.per_byte[k] * bytes * slowdown_ : 0;
+    return bytes > 0 ? startup_s_ + per_byte_s_ * bytes * slowdown_ : 0;
   };
   const PeriodBounds bounds =
-      curves_ ? PeriodBounds(scenario_, problem_, *sums_)
-              : PeriodBounds(scenario_, problem_, *sums_,
-                             MessageBounds{.first_layer_s = seconds(sums_->first_layer_bytes),
-                                           .all_s = seconds(sums_->bytes)});
+      has_curve_ ? PeriodBounds(scenario_, problem_, sums_)
+                 : PeriodBounds(scenario_, problem_, sums_,
+                                MessageBounds{.first_layer_s = seconds(sums_.first_layer_bytes),
+                                              .all_s = seconds(sums_.bytes)});
   if (const auto bound = bounds.with_slowest(1)) {
     summary.lower_bound_s = bound_of(*bound, step.period);
   }
   summary.bottleneck = verdict(
-      summary, [&] { return in_turn_ ? chained_s(k, totals.channel_end[k]) : chained_[k]; },
-      [&] {
-        const buckets::Plan& plan = plans_[is_static_ ? 0 : k];
-        if (!curves_ && is_split_) {
-          const auto messages = static_cast<double>(plan.groups.size());
-          return largest_of({.latency_s = costs.startup[k] * messages,
-                             .bandwidth_s = costs.per_byte[k] * sums_->bytes});
-        }
-        if (const auto parts = curves_ && is_static_ && is_split_ ? curves_->parts(k, group_bytes_)
-                                                                  : std::nullopt) {
-          return largest_of({.latency_s = parts->latency_s, .bandwidth_s = parts->bandwidth_s});
-        }
-        return largest_part(scenario_, plan, {});
-      });
-  fill_memory(ranks(point.nodes) == 1 ? memory_alone_ : memory_, scenario_.cluster, summary);
+      summary, [&] { return chained_s(); }, [&] { return largest_part(); });
+  const std::int64_t ranks = scenario_.cluster.ranks();
+  fill_memory(ranks == 1 ? memory_alone_ : memory_, scenario_.cluster, summary);
   fill_step(scenario_, summary);
   find_input_bound(scenario_, summary);
   fill_compute_interval(scenario_, summary);
-  return fill_job(scenario_.job, point.nodes, ranks(point.nodes), summary);
+  return fill_job(scenario_.job, scenario_.cluster.nodes, ranks, summary);
 }
 
-void QuickRun::run(std::span<const QuickPoint> points, std::span<Summary* const> summaries,
-                   std::span<bool> done) {
-  LaneCosts costs;
-  LaneTotals totals;
-  if (curves_) {
-    curves_->clear();
+bool QuickRun::run(const QuickPoint& point, Summary& summary) {
+  summary = {};
+  if (!set_costs(point) || (!is_static_ && !plan_messages(summary))) {
+    return false;
   }
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    *summaries[k] = Summary{};
-    done[k] = fill_costs(points[k], k, costs);
+  if (in_turn_) {
+    send_in_turn();
+  } else {
+    send_transfers(summary);
   }
-  if (curves_ && std::ranges::none_of(done, std::identity{})) {
-    return;
-  }
-  const bool lockstep = is_static_ && in_turn_;
-  for (std::size_t g = 0; lockstep && g < group_bytes_.size(); ++g) {
-    if (curves_) {
-      curves_->time(g, group_bytes_[g], costs.startup);
-    }
-    send_message(group_ready_s_[g], group_bytes_[g], costs, totals, group_end_[g]);
-  }
-  if (scenario_.communication.schedule == buckets::Schedule::optimal && !curves_) {
-    best_->run(costs.startup, costs.per_byte);
-  }
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    if (done[k] && is_static_) {
-      totals.wire[k] = static_wire(k, static_cast<double>(ranks(points[k].nodes)));
-    }
-    if (done[k] && !lockstep) {
-      (void)set_network(points[k]);
-      done[k] = in_turn_ ? send_runs(costs, k, totals, *summaries[k])
-                         : send_transfers(costs, k, totals, *summaries[k]);
-    }
-    done[k] = done[k] && (!curves_ || takes_bounds_ || !curves_->has_bound(k));
-  }
-  const Lanes ends = !in_turn_  ? step_->next_forward(totals.channel_end, layer_row_, layer_end_)
-                     : lockstep ? step_->next_forward(totals.channel_end, last_group_, group_end_)
-                                : step_->next_forward(totals.channel_end, last_item_, item_end_);
-  for (std::size_t k = 0; k < points.size(); ++k) {
-    done[k] = done[k] && summarize(points[k], k, costs, totals, ends, *summaries[k]);
-  }
+  compute_forward();
+  return (takes_bounds_ || !has_bound_) && summarize(summary);
 }
 
 } // namespace stepsim::study

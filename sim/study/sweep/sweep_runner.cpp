@@ -78,9 +78,10 @@ private:
   // How long it took, s.
   double compute(PointRunner& points, NumberTexts& numbers, Chunk& chunk) const {
     const auto begin = Clock::now();
-    std::int64_t i = chunk.begin;
-    for (const PointOutcome& outcome : points.run(options_.shard, chunk.begin, chunk.end)) {
-      records_.append(chunk.lines, options_.shard.point(i++), outcome, numbers);
+    for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
+      const std::int64_t point = options_.shard.point(i);
+      const PointOutcome& outcome = points.run(point);
+      records_.append(chunk.lines, point, outcome, numbers);
       if (!outcome.error.empty()) {
         ++chunk.failed;
         if (chunk.first_error.empty()) {

@@ -121,8 +121,7 @@ study::PointOutcome outcome_of_run(const study::Sweep& sweep, std::int64_t point
   return outcome;
 }
 
-// Runs the points in chunks of any size, by all ways and by the long way alone, and returns how
-// many of them succeeded.
+// Runs the points by all ways and by the long way alone, and returns how many of them succeeded.
 std::int64_t compare_ways(const study::Sweep& sweep, study::PointRunner& short_way,
                           study::Files& files, Random& random) {
   const std::int64_t points = sweep.grid.points();
@@ -131,31 +130,30 @@ std::int64_t compare_ways(const study::Sweep& sweep, study::PointRunner& short_w
   long_way.use_long_way();
   const study::Records records(sweep, study::RecordFormat::jsonl);
   study::NumberTexts numbers;
-  for (std::int64_t begin = 0; begin < points;) {
-    const std::int64_t end = std::min(points, begin + whole(random, 1, 100));
-    const auto fast = short_way.run({}, begin, end);
-    const auto slow = long_way.run({}, begin, end);
-    for (std::size_t i = 0; i < fast.size(); ++i) {
-      const std::int64_t point = begin + static_cast<std::int64_t>(i);
-      study::NumberTexts fresh;
-      std::string a;
-      std::string b;
-      records.append(a, point, fast[i], numbers);
-      records.append(b, point, slow[i], fresh);
-      ok += slow[i].error.empty() ? 1 : 0;
-      if (slow[i].error.empty() && point % 7 == 0) {
-        std::string whole_run;
-        records.append(whole_run, point, outcome_of_run(sweep, point, files), fresh);
-        CHECK(test::same_record(whole_run, b));
-      }
-      if (!test::same_record(a, b)) {
-        CAPTURE(point);
-        CAPTURE(a);
-        CAPTURE(b);
-        REQUIRE(test::same_record(a, b));
-      }
+  for (std::int64_t point = 0, kept = 0; point < points; ++point) {
+    if (point == kept) { // texts are kept for any number of points
+      kept += whole(random, 1, 100);
+      numbers = {};
     }
-    begin = end;
+    const study::PointOutcome& fast = short_way.run(point);
+    const study::PointOutcome& slow = long_way.run(point);
+    study::NumberTexts fresh;
+    std::string a;
+    std::string b;
+    records.append(a, point, fast, numbers);
+    records.append(b, point, slow, fresh);
+    ok += slow.error.empty() ? 1 : 0;
+    if (slow.error.empty() && point % 7 == 0) {
+      std::string whole_run;
+      records.append(whole_run, point, outcome_of_run(sweep, point, files), fresh);
+      CHECK(test::same_record(whole_run, b));
+    }
+    if (!test::same_record(a, b)) {
+      CAPTURE(io::compact(scenario_at(sweep.base, sweep.grid, point)));
+      CAPTURE(a);
+      CAPTURE(b);
+      REQUIRE(test::same_record(a, b));
+    }
   }
   CHECK(short_way.warnings() == long_way.warnings());
   CHECK(long_way.quick_points() == 0);
@@ -230,7 +228,7 @@ TEST_CASE("sweep: hundreds of networks of one workload have every record of the 
     io::assign(scenario, "/communication/concurrency", 1); // several messages go the long way
     io::assign(scenario, "/cluster/network/reduction_Bps", 1e10); // slower than some links
     Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
-    for (int i = 0; i < 70; ++i) { // the short way takes 32 at a time
+    for (int i = 0; i < 70; ++i) {
       bandwidth.values.emplace_back(std::pow(10, real(random, 6, 12)));
     }
     const study::Sweep sweep = study::sweep_over(
@@ -368,8 +366,10 @@ TEST_CASE("sweep: sharded servers are as many as the workers of each point") {
   study::PointRunner short_way(sweep, files);
   study::PointRunner long_way(sweep, files);
   long_way.use_long_way();
-  CHECK(short_way.run({}, 0, 2)[1].summary.iteration_time_s ==
-        long_way.run({}, 0, 2)[1].summary.iteration_time_s);
+  for (const std::int64_t point : {0, 1}) {
+    CHECK(short_way.run(point).summary.iteration_time_s ==
+          long_way.run(point).summary.iteration_time_s);
+  }
 }
 
 TEST_CASE("sweep: the short way gives the interval of times that are estimated for a GPU") {
@@ -381,14 +381,14 @@ TEST_CASE("sweep: the short way gives the interval of times that are estimated f
   study::PointRunner short_way(sweep, files);
   study::PointRunner long_way(sweep, files);
   long_way.use_long_way();
-  const auto fast = short_way.run({}, 0, 2);
-  const auto slow = long_way.run({}, 0, 2);
-  CHECK(short_way.quick_points() == 2);
-  for (std::size_t i = 0; i < 2; ++i) {
-    REQUIRE(slow[i].summary.compute_low_s);
-    CHECK(fast[i].summary.compute_low_s == slow[i].summary.compute_low_s);
-    CHECK(fast[i].summary.compute_high_s == slow[i].summary.compute_high_s);
+  for (const std::int64_t point : {0, 1}) {
+    const study::Summary& fast = short_way.run(point).summary;
+    const study::Summary& slow = long_way.run(point).summary;
+    REQUIRE(slow.compute_low_s);
+    CHECK(fast.compute_low_s == slow.compute_low_s);
+    CHECK(fast.compute_high_s == slow.compute_high_s);
   }
+  CHECK(short_way.quick_points() == 2);
 }
 
 TEST_CASE("sweep: the short way is taken where it can be, and only there") {
@@ -450,14 +450,13 @@ TEST_CASE("sweep: a point of one worker in front changes no other, nor does a re
     study::PointRunner short_way(sweep, files);
     study::PointRunner long_way(sweep, files);
     long_way.use_long_way();
-    const auto fast = short_way.run({}, 0, sweep.grid.points());
-    const auto slow = long_way.run({}, 0, sweep.grid.points());
-    CHECK((short_way.quick_points() > 0) == plain);
-    for (std::size_t i = 0; i < fast.size(); ++i) {
-      CAPTURE(i);
-      CHECK(slow[i].error.empty());
-      CHECK(*fast[i].summary.iteration_time_s ==
-            testing::within(*slow[i].summary.iteration_time_s, 1e-12));
+    for (std::int64_t point = 0; point < sweep.grid.points(); ++point) {
+      CAPTURE(point);
+      const study::PointOutcome& slow = long_way.run(point);
+      CHECK(slow.error.empty());
+      CHECK(*short_way.run(point).summary.iteration_time_s ==
+            testing::within(*slow.summary.iteration_time_s, 1e-12));
     }
+    CHECK((short_way.quick_points() > 0) == plain);
   }
 }

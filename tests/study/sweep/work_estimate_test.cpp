@@ -27,9 +27,8 @@ TEST_CASE("work: a run that would take hours is refused before it starts, by a p
   const study::Sweep sweep =
       study::sweep_over(tree, {study::Axis{"/cluster/nodes", {io::Json(4), io::Json(1 << 20)}}});
   study::PointRunner points(sweep, files);
-  const auto outcomes = points.run({}, 0, 2);
-  CHECK(outcomes[0].error.empty());
-  CHECK(outcomes[1].error.find("more than --max-seconds 600") != std::string::npos);
+  CHECK(points.run(0).error.empty());
+  CHECK(points.run(1).error.find("more than --max-seconds 600") != std::string::npos);
   // 2^20 ranks: 2 messages of 2 (P - 1) P transfers, 30 ns each
   const double transfers = 2 * 2 * 0x1p20 * (0x1p20 - 1);
   const auto scenario = study::parse_scenario(study::scenario_at(sweep.base, sweep.grid, 1), files);
