@@ -3,73 +3,13 @@
 #include <algorithm>
 #include <cassert>
 
-#include "base/vector_clones.hpp"
-
-// Branches inside the lockstep loops would keep the lanes apart: every choice below is a select.
 namespace stepsim::buckets {
 
 namespace {
 
-constexpr std::size_t kLanes = kBatchLanes;
 // Relative. Without a start-up two messages in a row take as long as one, and rounding alone would
 // decide: a message is split where that gains more than this.
 constexpr double kLeastGain = 1e-12;
-using Lanes = BatchLanes;
-
-// The linear-time optimum (see best_prefixes) without branches. Row i of `prefix_finish` holds F_i
-// of every lane, infinite while unknown; row j of `sums` the bytes of the first j items, in every
-// lane, so that one index serves both. `next` points at row J + 1 of its lane. Row i of `back`
-// gets the j of every lane.
-STEPSIM_VECTOR_CLONES
-void optimal_lockstep(const BatchItems& items, const Lanes& startup, const Lanes& per_byte,
-                      const double* __restrict sums, double* __restrict prefix_finish,
-                      std::int64_t* __restrict back) {
-  constexpr double kUnknown = std::numeric_limits<double>::infinity();
-  Lanes sent{}; // S_J
-  Lanes next_sum;
-  Lanes next_finish;
-  next_sum.fill(items.prefix_bytes[1]);
-  next_finish.fill(kUnknown);
-  std::array<std::int64_t, kLanes> next;
-  for (std::size_t k = 0; k < kLanes; ++k) {
-    next[k] = static_cast<std::int64_t>(kLanes + k);
-    prefix_finish[kLanes + k] = kUnknown;
-  }
-  for (std::size_t i = 1; i <= items.size(); ++i) {
-    // No F_j is before the channel is free, so a start is never before it either.
-    const double ready = std::max(items.ready_s[i - 1], items.channel_free_s);
-    const double sum = items.prefix_bytes[i];
-    double* row = prefix_finish + i * kLanes;
-    std::fill_n(row + kLanes, kLanes, kUnknown);
-    for (std::int64_t any = 1; any != 0;) { // J moves on in the lanes where F_(J+1) <= r_i
-      any = 0;
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        const bool moves = next_finish[k] <= ready;
-        sent[k] = moves ? next_sum[k] : sent[k];
-        next[k] += moves ? static_cast<std::int64_t>(kLanes) : 0;
-        any |= moves ? 1 : 0;
-      }
-      if (any != 0) {
-        for (std::size_t k = 0; k < kLanes; ++k) {
-          next_finish[k] = prefix_finish[next[k]];
-          next_sum[k] = sums[next[k]];
-        }
-      }
-    }
-    const bool free = items.channel_free_s <= items.ready_s[i - 1];
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      const double from_ready = ready + (startup[k] + per_byte[k] * (sum - sent[k]));
-      const double from_next = next_finish[k] + (startup[k] + per_byte[k] * (sum - next_sum[k]));
-      const bool gains = from_next < from_ready * (1 - kLeastGain);
-      const double best = gains ? from_next : from_ready;
-      row[k] = best;
-      const auto after = static_cast<std::int64_t>(static_cast<std::uint64_t>(next[k]) / kLanes);
-      const std::int64_t before = per_byte[k] > 0 || !free ? after - 1 : 0;
-      back[i * kLanes + k] = gains ? after : before;
-      next_finish[k] = next_finish[k] == kUnknown ? best : next_finish[k]; // J + 1 = i
-    }
-  }
-}
 
 } // namespace
 
@@ -137,21 +77,6 @@ BatchItems batch_items(const Problem& problem) {
   items.bytes.resize(count);
   items.prefix_bytes.resize(count + 1);
   return items;
-}
-
-OptimalBlock::OptimalBlock(const BatchItems& items)
-    : items_(items), finish_s_(items.size() + 2), sums_(items.size() + 2), back_(items.size() + 2) {
-  for (std::size_t row = 0; row < items.prefix_bytes.size(); ++row) {
-    sums_[row].fill(items.prefix_bytes[row]);
-  }
-}
-
-void OptimalBlock::run(const BatchLanes& startup_s, const BatchLanes& per_byte_s) {
-  finish_s_.front().fill(items_.channel_free_s);
-  if (items_.size() > 0) {
-    optimal_lockstep(items_, startup_s, per_byte_s, sums_.front().data(), finish_s_.front().data(),
-                     back_.front().data());
-  }
 }
 
 } // namespace stepsim::buckets

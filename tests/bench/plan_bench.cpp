@@ -1,5 +1,5 @@
-// The best merge of one list of 160 gradients for many linear costs: the kernel of a sweep, and the
-// general path beside it. Rates are points (costs) per second on one core.
+// The best merge of one list of 160 gradients for many linear costs: the recurrence alone, and
+// whole plans beside it. Rates are points (costs) per second on one core.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -22,7 +22,6 @@ constexpr std::size_t kPoints = 100'000;
 
 struct Sweep {
   Problem problem;
-  BatchItems items;
   std::vector<double> startup_s;
   std::vector<double> per_byte_s;
 };
@@ -39,7 +38,6 @@ Sweep make_sweep() {
     item.bytes = Bytes{static_cast<std::int64_t>(1e4 * std::exp(6 * random.uniform()))};
     sweep.problem.items.push_back(item);
   }
-  sweep.items = batch_items(sweep.problem);
   for (std::size_t point = 0; point < kPoints; ++point) {
     const double ranks = 2 + 4 * static_cast<double>(point % 1000);
     const std::size_t gigabytes_per_s = 1 + point / 1000;
@@ -54,23 +52,17 @@ void count_points(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(kPoints));
 }
 
-void optimal_batch(benchmark::State& state) {
-  Sweep sweep = make_sweep();
-  OptimalBlock block(sweep.items);
-  BatchLanes startup;
-  BatchLanes per_byte;
+void best_prefixes_each(benchmark::State& state) {
+  const Sweep sweep = make_sweep();
   for (auto _ : state) {
-    for (std::size_t point = 0; point < kPoints; point += kBatchLanes) {
-      std::copy_n(&sweep.startup_s[point], kBatchLanes, startup.begin());
-      std::copy_n(&sweep.per_byte_s[point], kBatchLanes, per_byte.begin());
-      block.run(startup, per_byte);
-      benchmark::DoNotOptimize(block.back(sweep.items.size(), 0));
-      benchmark::ClobberMemory();
+    for (std::size_t point = 0; point < kPoints; ++point) {
+      benchmark::DoNotOptimize(
+          best_prefixes(sweep.problem, {sweep.startup_s[point], sweep.per_byte_s[point]}));
     }
   }
   count_points(state);
 }
-BENCHMARK(optimal_batch);
+BENCHMARK(best_prefixes_each);
 
 // The general path, one point: groups, all times.
 void make_plan_one(benchmark::State& state) {
