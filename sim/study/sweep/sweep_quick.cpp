@@ -227,6 +227,7 @@ void QuickRun::send_transfers(Summary& summary) {
   for (std::size_t g = 0; g < messages_.size(); ++g) {
     messages_[g].start_s = times_.start_s[g];
     messages_[g].end_s = times_.end_s[g];
+    messages_[g].data_s = sending_.transfers[g].data_s;
   }
   for (std::size_t g = 0; g < messages_.size() && !barrier_; ++g) {
     for (const std::uint32_t item : plan_.groups[g].items) { // a later message may end earlier
@@ -259,8 +260,10 @@ void QuickRun::compute_forward() {
 }
 
 // Seconds of the messages that follow each other without a gap and end with the last one that the
-// next forward waits for: that one, the one that kept the channel busy before it, and so on.
+// next forward waits for: that one, the one that kept the channel busy before it, and so on. The
+// first one counts with its start-up, which hides behind others where they are not sent in turn.
 double QuickRun::chained_s() {
+  constexpr double kRounding = 1e-12;
   chain_.clear();
   std::ranges::copy_if(messages_, std::back_inserter(chain_),
                        [](const Message& each) { return each.end_s > each.start_s; });
@@ -268,13 +271,16 @@ double QuickRun::chained_s() {
     std::ranges::sort(chain_, {}, &Message::end_s);
   }
   const auto ending = [&](double time) {
-    const auto found = std::ranges::lower_bound(chain_, time, {}, &Message::end_s);
-    return found != chain_.end() && found->end_s == time ? &*found : nullptr;
+    const double early = time - kRounding * time;
+    const auto found = std::ranges::lower_bound(chain_, early, {}, &Message::end_s);
+    return found != chain_.end() && found->end_s <= time + kRounding * time ? &*found : nullptr;
   };
   double seconds = 0;
-  for (const Message* last = ending(waits_until_s_); last != nullptr;
-       last = ending(last->start_s)) {
-    seconds += last->end_s - last->start_s;
+  for (const Message* last = ending(waits_until_s_); last != nullptr;) {
+    const double sent_from_s = in_turn_ ? last->start_s : last->end_s - last->data_s;
+    const Message* before = ending(sent_from_s);
+    seconds += last->end_s - (before == nullptr ? last->start_s : sent_from_s);
+    last = before == last ? nullptr : before;
   }
   return seconds;
 }

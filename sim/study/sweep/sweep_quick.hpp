@@ -75,6 +75,7 @@ private:
   struct Message {
     double ready_s{}, bytes{};
     double start_s{}, end_s{};
+    double data_s{}; // behind the start-up; set where messages are not sent in turn
   };
   struct Period {
     double exposed{}, period{}, input_wait{};

@@ -116,7 +116,7 @@ inline bool same_record(std::string_view one, std::string_view other) {
       return found != nullptr && io::compact(*found) == io::compact(member.second);
     }
     const double x = member.second.as_double();
-    return std::abs(x - found->as_double()) <= 1e-12 * std::max(std::abs(x), scale);
+    return std::abs(x - found->as_double()) <= 1e-11 * std::max(std::abs(x), scale);
   });
 }
 
