@@ -82,6 +82,29 @@ void check_cost_form(const io::Json& tree, io::Problems& problems, const Scenari
   }
 }
 
+// Where servers count: keys of an algorithm that a point of a sweep does not have are left out.
+void check_servers(const io::Json& tree, io::Problems& problems, const Scenario& scenario) {
+  using collectives::Placement;
+  const collectives::Options& options = scenario.communication.options;
+  const io::Json* training = tree.find("training");
+  if (scenario.communication.collective != collectives::AlgorithmId::parameter_server ||
+      training == nullptr) {
+    return;
+  }
+  const std::int64_t ranks = scenario.cluster.ranks();
+  if (options.placement == Placement::sharded && options.servers != ranks) {
+    problems.add(
+        *training, "servers",
+        fmt::format("sharded means one server per worker ({}), got {}", ranks, options.servers));
+  } else if (options.placement == Placement::colocated && options.servers > ranks) {
+    problems.add(*training, "servers",
+                 fmt::format("must be an integer in [1, {}], got {}", ranks, options.servers));
+  }
+  if (scenario.training.whole_split && options.placement != Placement::dedicated) {
+    problems.add(*training, "server_split", "whole tensors need dedicated servers");
+  }
+}
+
 // An object that is absent reads as empty, so that its required keys are reported by their
 // pointers.
 io::Json empty_object(const io::Json& tree, std::string_view key) {
@@ -195,6 +218,7 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   check_dtypes(tree, problems, scenario);
   check_exhaustive(tree, problems, scenario);
   check_cost_form(tree, problems, scenario);
+  check_servers(tree, problems, scenario);
   resolve_fabric(tree, context, scenario);
   problems.throw_if_any();
   resolve_library(tree, context, scenario);

@@ -67,16 +67,10 @@ void parse_server(io::Fields& fields, Scenario& scenario) {
   }
   options.placement = fields.word("placement", collectives::kPlacements);
   const bool sharded = options.placement == collectives::Placement::sharded;
-  const bool colocated = options.placement == collectives::Placement::colocated;
-  const double most = colocated ? static_cast<double>(ranks) : 1048576;
-  const std::int64_t servers = fields.integer("servers", io::between(1, most),
+  const std::int64_t servers = fields.integer("servers", io::between(1, 1048576),
                                               sharded ? std::max<std::int64_t>(1, ranks) : 1);
-  fields.refuse_if(sharded && servers != ranks, "servers",
-                   "sharded means one server per worker ({}), got {}", ranks, servers);
   options.servers = static_cast<std::uint32_t>(servers);
   training.whole_split = fields.word("server_split") == "whole";
-  fields.refuse_if(training.whole_split && options.placement != collectives::Placement::dedicated,
-                   "server_split", "whole tensors need dedicated servers");
   if (training.algorithm == Algorithm::parameter_server) {
     scenario.communication.collective = collectives::AlgorithmId::parameter_server;
   }
