@@ -99,6 +99,14 @@ bool any_ranks(collectives::AlgorithmId id, collectives::Placement servers) {
          (!collectives::algorithm(id).in_switch && !collectives::algorithm(id).needs_even_ranks);
 }
 
+// Whether what a calibration says is the same for any number of ranks: its link, but no curve,
+// range or factor of numbers of ranks.
+bool has_fixed_link(const Network& network) {
+  return network.calibration.empty() ||
+         (network.profile && network.profile->collectives.empty() && !network.steps &&
+          !network.profile->valid_ranks && network.profile->dense_inflation.ranks.empty());
+}
+
 } // namespace
 
 bool shares_scenario(const Scenario& scenario) {
@@ -107,7 +115,7 @@ bool shares_scenario(const Scenario& scenario) {
   const Network& network = scenario.cluster.network;
   const auto& outer = scenario.training.local.outer_network;
   return network.model == NetworkModel::alpha_beta && scenario.cluster.topology.is_null() &&
-         !network.curve && !network.planned_curve && network.calibration.empty() &&
+         !network.curve && !network.planned_curve && has_fixed_link(network) &&
          !communication.calibrated && !communication.library && !communication.plan_cost &&
          any_ranks(communication.collective, communication.options.placement) &&
          std::ranges::all_of(
@@ -134,11 +142,11 @@ bool takes_quick_way(const Scenario& scenario) {
                              &layers::Gradient::layer);
   return !is_typical(scenario) && network.model == NetworkModel::alpha_beta &&
          scenario.cluster.equal_nodes() && scenario.cluster.topology.is_null() && method_fits &&
-         gradients_fit && !network.curve && network.calibration.empty() &&
-         !communication.calibrated && !communication.reduce_broadcast &&
-         communication.copy_bandwidth_Bps <= 0 && !communication.plan_cost &&
-         is_known_schedule(scenario) && (may_be_linear(scenario) || may_be_curve(scenario)) &&
-         !has_domains(scenario.cluster) && is_plain_training(scenario);
+         gradients_fit && !network.curve && has_fixed_link(network) && !communication.calibrated &&
+         !communication.reduce_broadcast && communication.copy_bandwidth_Bps <= 0 &&
+         !communication.plan_cost && is_known_schedule(scenario) &&
+         (may_be_linear(scenario) || may_be_curve(scenario)) && !has_domains(scenario.cluster) &&
+         is_plain_training(scenario);
 }
 
 } // namespace stepsim::study

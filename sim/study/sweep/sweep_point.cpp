@@ -207,8 +207,10 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
   try {
     io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
     const io::Json* block = io::resolve(tree, "/cluster/network/block_latency_s");
-    const bool block_follows = block == nullptr || block->is_null();
+    const bool block_given = block != nullptr && !block->is_null();
     const Scenario scenario = parse_scenario(tree, files_, Leftovers::ignore);
+    const Network& network = scenario.cluster.network; // a calibration may give both
+    const bool block_follows = !block_given && network.block_latency_s == network.latency_s;
     held_ += is_typical(scenario) ? kTypicalContext - 1 : 0;
     tree = {}; // many layers take more memory here than in the scenario
     context->quick = QuickRun::make(scenario, block_follows);

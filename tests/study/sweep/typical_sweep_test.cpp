@@ -51,6 +51,10 @@ io::Json random_typical(Random& random) {
     io::assign(tree, "/workload/layers", random_layers(random));
     io::assign(tree, "/workload/measured", io::Object{{"gpus", any(random, {1, 1, 4, 8})}});
   }
+  if (whole(random, 0, 2) == 0) {
+    io::assign(tree, "/cluster/network",
+               io::Object{{"calibration", any(random, {"25g-tcp", "100g-tcp", "56g-ib"})}});
+  }
   io::assign(tree, "/cluster/network/transport", any(random, {"rdma", "tcp", "tcp_cloud"}));
   if (whole(random, 0, 1) == 0) {
     io::assign(tree, "/cluster/gpus_per_node", any(random, {2, 4, 8}));
@@ -142,7 +146,7 @@ TEST_CASE("sweep: under typical conditions every record has the bits of a run of
         {"/cluster/nodes",
          {io::Json(whole(random, 1, 4)), io::Json(whole(random, 2, 9)), io::Json(32)}},
         {"/cluster/network/bandwidth_Bps",
-         {io::Json(1.25e9), io::Json(3.125e9), io::Json(real(random, 1e8, 5e10))}},
+         {io::Json(1.25e9), io::Json(2.3e9), io::Json(real(random, 1e8, 5e10))}},
         {any(random, {"/training/update_s", "/training/sync_s"}).as_string(),
          {io::Json(0.0), io::Json(2e-4)}}};
     if (whole(random, 0, 3) == 0) {
