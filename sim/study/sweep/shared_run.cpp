@@ -43,29 +43,23 @@ bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
   return true;
 }
 
-bool SharedRun::run(const QuickPoint& point, std::int64_t replication, PointOutcome& outcome,
-                    std::vector<std::string>& warnings) {
+std::optional<Result> SharedRun::run(const QuickPoint& point, std::int64_t replication) {
   if (!set_point(point, replication)) {
-    return false;
+    return std::nullopt;
   }
   try {
     const bool linear = buckets::planner(scenario_.communication.schedule).needs_linear_cost();
     if (linear && !merge_cost(scenario_).is_linear()) {
-      return false;
+      return std::nullopt;
     }
     if (estimated_nodes_ != point.nodes) { // neither latency nor bandwidth makes more work
       refuse_long_work(estimated_seconds(scenario_, messages_), max_seconds_);
       estimated_nodes_ = point.nodes;
     }
-    Result result = study::run(scenario_, Detail::summary, &memory_);
-    outcome.summary = std::move(result.summary);
-    outcome.method = std::move(result.method);
-    outcome.error.clear();
-    warnings = std::move(result.warnings);
-    return true;
+    return study::run(scenario_, Detail::summary, &memory_);
   } catch (const SimulationError&) { // the long way tells what is wrong
   } catch (const UsageError&) {}
-  return false;
+  return std::nullopt;
 }
 
 } // namespace stepsim::study

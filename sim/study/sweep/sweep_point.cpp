@@ -50,29 +50,10 @@ std::string one_line(std::string text) {
 
 } // namespace
 
-// What points share that differ in the quick fields only. Its warnings are counted by points and
-// written out when it is forgotten.
+// What points share that differ in the quick fields only.
 struct PointRunner::Context {
   std::unique_ptr<QuickRun> quick;
   std::unique_ptr<SharedRun> shared; // for points that QuickRun does not take; neither: long way
-  std::int64_t points = 0, points_alone = 0, points_bound = 0;
-
-  void add_warnings(std::map<std::string, std::int64_t>& warnings) const {
-    const auto add = [&](bool alone, std::int64_t count) {
-      for (const std::string& text : quick->warnings(alone)) {
-        warnings[text] += count;
-      }
-    };
-    if (quick && points > points_alone) {
-      add(false, points - points_alone);
-    }
-    if (quick && points_alone > 0) {
-      add(true, points_alone);
-    }
-    if (points_bound > 0) {
-      warnings[std::string(collectives::kUpperBound)] += points_bound;
-    }
-  }
 };
 
 namespace {
@@ -131,16 +112,14 @@ PointRunner::~PointRunner() = default;
 // Keys that have no meaning at this point are ignored: an axis may vary a key that only some of the
 // algorithms of another axis read.
 void PointRunner::run_long(std::int64_t point) {
-  PointOutcome& outcome = outcome_;
-  outcome.error.clear();
   try {
     const io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
     if (is_collective(tree)) {
-      outcome.collective =
+      outcome_.collective =
           evaluate_collective(parse_collective(tree, files_, Leftovers::ignore),
                               {.max_seconds = max_seconds_, .library_keys = library_keys_});
-      outcome.method = outcome.collective.find("method")->as_string();
-      for (const io::Json& warning : outcome.collective.find("warnings")->as_array()) {
+      outcome_.method = outcome_.collective.find("method")->as_string();
+      for (const io::Json& warning : outcome_.collective.find("warnings")->as_array()) {
         ++warnings_[warning.as_string()];
       }
       return;
@@ -148,18 +127,25 @@ void PointRunner::run_long(std::int64_t point) {
     const Scenario scenario = replicated(parse_scenario(tree, files_, Leftovers::ignore),
                                          point % sweep_.grid.replications);
     refuse_long_work(estimated_seconds(scenario), max_seconds_);
-    Result result = study::run(scenario, Detail::summary);
-    outcome.summary = std::move(result.summary);
-    outcome.method = std::move(result.method);
-    for (const std::string& warning : result.warnings) {
-      ++warnings_[warning];
-    }
+    take(study::run(scenario, Detail::summary));
   } catch (const InputError& error) {
-    outcome.error = one_line(error_text(error, sweep_.base.file()));
+    outcome_.error = one_line(error_text(error, sweep_.base.file()));
   } catch (const SimulationError& error) {
-    outcome.error = one_line(error.what());
+    outcome_.error = one_line(error.what());
   } catch (const UsageError& error) {
-    outcome.error = one_line(error.what());
+    outcome_.error = one_line(error.what());
+  }
+}
+
+void PointRunner::take(Result&& result) {
+  outcome_.summary = std::move(result.summary);
+  outcome_.method = std::move(result.method);
+  count(result.warnings);
+}
+
+void PointRunner::count(std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) {
+    ++warnings_[warning];
   }
 }
 
@@ -193,16 +179,14 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
       key = key * size + point / strides_[a + 1] % size;
     }
   }
-  const auto usable = [](Context& context) {
-    return context.quick || context.shared ? &context : nullptr;
-  };
   if (const auto found = contexts_.find(key); found != contexts_.end()) {
-    return usable(*found->second);
+    return &found->second;
   }
   if (held_ >= kMostContexts) {
-    forget_contexts();
+    contexts_.clear();
+    held_ = 0;
   }
-  auto context = std::make_unique<Context>();
+  Context& context = contexts_[key];
   ++held_;
   try {
     io::Json tree = scenario_at(sweep_.base, sweep_.grid, point);
@@ -213,21 +197,13 @@ PointRunner::Context* PointRunner::context_of(std::int64_t point) {
     const bool block_follows = !block_given && network.block_latency_s == network.latency_s;
     held_ += is_typical(scenario) ? kTypicalContext - 1 : 0;
     tree = {}; // many layers take more memory here than in the scenario
-    context->quick = QuickRun::make(scenario, block_follows);
-    if (!context->quick || !context->quick->takes_all()) {
-      context->shared = SharedRun::make(scenario, block_follows, max_seconds_);
+    context.quick = QuickRun::make(scenario, block_follows);
+    if (!context.quick || !context.quick->takes_all()) {
+      context.shared = SharedRun::make(scenario, block_follows, max_seconds_);
     }
   } catch (const InputError&) { // the long way tells what is wrong
   } catch (const UsageError&) {}
-  return usable(*contexts_.emplace(key, std::move(context)).first->second);
-}
-
-void PointRunner::forget_contexts() {
-  for (const auto& [key, context] : contexts_) {
-    context->add_warnings(warnings_);
-  }
-  contexts_.clear();
-  held_ = 0;
+  return &context;
 }
 
 QuickPoint PointRunner::quick_point(const Cluster& cluster, std::int64_t point) const {
@@ -237,49 +213,39 @@ QuickPoint PointRunner::quick_point(const Cluster& cluster, std::int64_t point) 
           quick_value(2, point, cluster.network.bandwidth_Bps)};
 }
 
-bool PointRunner::run_quick(Context& context, std::int64_t point) {
-  QuickRun& quick = *context.quick;
+bool PointRunner::run_quick(QuickRun& quick, std::int64_t point) {
   if (!quick.run(quick_point(quick.scenario().cluster, point), outcome_.summary)) {
     return false;
   }
   outcome_.method = collectives::name(quick.method());
-  outcome_.error.clear();
+  count(quick.warnings());
+  if (outcome_.summary.closed_form_is_bound.value_or(false)) {
+    ++warnings_[std::string(collectives::kUpperBound)];
+  }
   ++quick_points_;
-  ++context.points;
-  context.points_alone += quick.scenario().cluster.ranks() == 1 ? 1 : 0;
-  context.points_bound += outcome_.summary.closed_form_is_bound.value_or(false) ? 1 : 0;
   return true;
 }
 
-bool PointRunner::run_shared(Context& context, std::int64_t point) {
-  std::vector<std::string> warnings;
-  if (!context.shared->run(quick_point(context.shared->cluster(), point),
-                           point % sweep_.grid.replications, outcome_, warnings)) {
-    return false;
+bool PointRunner::run_shared(SharedRun& shared, std::int64_t point) {
+  std::optional<Result> result =
+      shared.run(quick_point(shared.cluster(), point), point % sweep_.grid.replications);
+  if (result) {
+    take(std::move(*result));
+    ++shared_points_;
   }
-  for (const std::string& warning : warnings) {
-    ++warnings_[warning];
-  }
-  ++shared_points_;
-  return true;
+  return result.has_value();
 }
 
 const PointOutcome& PointRunner::run(std::int64_t point) {
-  Context* context = context_of(point);
-  const bool is_short = context != nullptr && ((context->quick && run_quick(*context, point)) ||
-                                               (context->shared && run_shared(*context, point)));
+  outcome_.error.clear();
+  const Context* context = context_of(point);
+  const bool is_short =
+      context != nullptr && ((context->quick && run_quick(*context->quick, point)) ||
+                             (context->shared && run_shared(*context->shared, point)));
   if (!is_short) {
     run_long(point);
   }
   return outcome_;
-}
-
-std::map<std::string, std::int64_t> PointRunner::warnings() const {
-  std::map<std::string, std::int64_t> all = warnings_;
-  for (const auto& [key, context] : contexts_) {
-    context->add_warnings(all);
-  }
-  return all;
 }
 
 void check_point(const io::Json& tree, Files& files) {

@@ -65,10 +65,9 @@ public:
   // Whether nothing but a point that fails is left to others. Else the form of some points may be
   // an upper bound, for which a run evaluates the schedule.
   [[nodiscard]] bool takes_all() const { return !has_curve_; }
-  // The warnings that `run` gives for each of these points; with `alone`, including the warning for
-  // a single worker.
-  [[nodiscard]] const std::vector<std::string>& warnings(bool alone) const {
-    return alone ? warnings_alone_ : warnings_;
+  // The warnings that `run` gives for the last point, but that of an upper bound.
+  [[nodiscard]] const std::vector<std::string>& warnings() const {
+    return scenario_.cluster.ranks() == 1 ? warnings_alone_ : warnings_;
   }
 
 private:
