@@ -55,20 +55,20 @@ public:
     if (options_.progress) {
       options_.progress(first, report_.points);
     }
-    if (options_.jobs <= 1) {
-      run_alone();
-    } else {
-      run_threads();
+    if (options_.jobs <= 1 || !run_threads()) {
+      work([this] {
+        if (options_.progress) {
+          options_.progress(written_, report_.points);
+        }
+      });
     }
     report_.interrupted = report_.interrupted && next_ < report_.points;
   }
 
 private:
-  [[nodiscard]] bool stop_asked() const { return options_.interrupted && options_.interrupted(); }
-
   // No chunk begins after an interruption. Called with the mutex locked.
   void stop_if_asked() {
-    if (!stopped_ && stop_asked()) {
+    if (!stopped_ && options_.interrupted && options_.interrupted()) {
       stopped_ = true;
       report_.interrupted = true;
       room_.notify_all();
@@ -103,32 +103,6 @@ private:
     if (report_.first_error.empty()) {
       report_.first_error = chunk.first_error;
     }
-  }
-
-  void collect(const std::map<std::string, std::int64_t>& warnings) {
-    for (const auto& [text, count] : warnings) {
-      report_.warnings[text] += count;
-    }
-  }
-
-  void run_alone() {
-    PointRunner points(sweep_, files_, options_.max_seconds);
-    NumberTexts numbers;
-    ChunkSize size;
-    Chunk chunk;
-    while (next_ < report_.points && !(report_.interrupted = stop_asked())) {
-      chunk.begin = next_;
-      chunk.end = next_ = std::min(next_ + size.value(), report_.points);
-      chunk.lines.clear();
-      chunk.first_error.clear();
-      chunk.failed = chunk.fitting = chunk.judged = 0;
-      size.took(compute(points, numbers, chunk));
-      write(chunk);
-      if (options_.progress) {
-        options_.progress(chunk.end, report_.points);
-      }
-    }
-    collect(points.warnings());
   }
 
   // Takes the next chunk into the window, waiting for room; null when there is nothing left to do.
@@ -169,7 +143,26 @@ private:
     }
   }
 
-  void work(std::size_t index) {
+  // Takes, computes and writes chunks until none is left; `wrote` is called after each.
+  void work(const std::function<void()>& wrote) {
+    PointRunner points(sweep_, files_, options_.max_seconds);
+    NumberTexts numbers;
+    ChunkSize size;
+    while (Chunk* chunk = take(size.value())) {
+      size.took(compute(points, numbers, *chunk));
+      std::unique_lock lock(mutex_);
+      chunk->done = true;
+      write_front(lock);
+      lock.unlock();
+      wrote();
+    }
+    const std::scoped_lock lock(mutex_);
+    for (const auto& [text, count] : points.warnings()) {
+      report_.warnings[text] += count;
+    }
+  }
+
+  void work_in_thread(std::size_t index) {
     {
       std::unique_lock lock(mutex_);
       room_.wait(lock, [&] { return index >= allowed_ || begun_; });
@@ -177,31 +170,26 @@ private:
         return;
       }
     }
-    std::map<std::string, std::int64_t> warnings;
-    try {
-      PointRunner points(sweep_, files_, options_.max_seconds);
-      NumberTexts numbers;
-      ChunkSize size;
-      while (Chunk* chunk = take(size.value())) {
-        size.took(compute(points, numbers, *chunk));
-        std::unique_lock lock(mutex_);
-        chunk->done = true;
-        write_front(lock);
-      }
-      warnings = points.warnings();
-    } catch (...) {
-      const std::scoped_lock lock(mutex_);
-      failure_ = failure_ ? failure_ : std::current_exception();
-      stopped_ = true;
-    }
+    or_stop([&] { work([] {}); });
     const std::scoped_lock lock(mutex_);
-    collect(warnings);
     --working_;
     ended_.notify_one();
     room_.notify_all();
   }
 
-  void run_threads() {
+  // Keeps the first exception, after which all threads end.
+  template <class Run> void or_stop(const Run& run) {
+    try {
+      run();
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      failure_ = failure_ ? failure_ : std::current_exception();
+      stopped_ = true;
+    }
+  }
+
+  // False if the system has no thread for it.
+  [[nodiscard]] bool run_threads() {
     const std::int64_t first = next_;
     const auto jobs = static_cast<std::size_t>(
         std::min<std::int64_t>(options_.jobs, std::max<std::int64_t>(report_.points - next_, 1)));
@@ -209,16 +197,9 @@ private:
     std::vector<std::thread> threads;
     start_threads(threads, jobs);
     if (threads.empty()) {
-      run_alone();
-      return;
+      return false;
     }
-    try {
-      watch(first);
-    } catch (...) {
-      const std::scoped_lock lock(mutex_);
-      failure_ = failure_ ? failure_ : std::current_exception();
-      stopped_ = true;
-    }
+    or_stop([&] { watch(first); });
     room_.notify_all();
     for (std::thread& thread : threads) {
       thread.join();
@@ -226,6 +207,7 @@ private:
     if (failure_) {
       std::rethrow_exception(failure_);
     }
+    return true;
   }
 
   // Up to `jobs` threads, which begin together. Where the system has no room for all of them, the
@@ -235,7 +217,7 @@ private:
     try {
       threads.reserve(jobs);
       while (threads.size() < jobs) {
-        threads.emplace_back([this, index = threads.size()] { work(index); });
+        threads.emplace_back([this, index = threads.size()] { work_in_thread(index); });
       }
     } catch (const std::system_error&) { // no more threads
     } catch (const std::bad_alloc&) {}
