@@ -71,9 +71,10 @@ QuickRun::QuickRun(const Scenario& scenario)
   const layers::Workload& workload = scenario.workload;
   const Communication& communication = scenario.communication;
   const std::vector<double> bytes = layer_bytes(scenario);
-  for (const layers::WorkLayer& layer : workload.layers) {
-    update_share_s_.push_back(barrier_ ? 0 : update_s_ * (bytes[forward_s_.size()] / sums_.bytes));
-    forward_s_.push_back(layer.forward.value);
+  before_s_.push_back(0);
+  for (std::size_t l = 0; l < bytes.size(); ++l) {
+    const double update = barrier_ ? 0 : update_s_ * (bytes[l] / sums_.bytes);
+    before_s_.push_back(before_s_.back() + update + workload.layers[l].forward.value);
   }
   alone_period_s_ = period_of(0).period;
   warnings_ = workload.warnings;
@@ -104,7 +105,7 @@ collectives::Method QuickRun::method() const {
 // The messages of the plan, and the last one of every layer: messages are in launch order.
 void QuickRun::take_messages() {
   messages_.clear();
-  last_message_.assign(forward_s_.size(), -1);
+  last_message_.assign(before_s_.size() - 1, -1);
   for (const buckets::Group& group : plan_.groups) {
     for (const std::uint32_t item : group.items) {
       last_message_[problem_.items[item].layer] =
@@ -241,19 +242,21 @@ void QuickRun::send_transfers(Summary& summary) {
   communication_s_ = times_.busy_s;
 }
 
-// Behind a barrier layers wait for nothing more. An update of no time is left out, as every sum
-// waits for the one before it.
+// Behind a barrier layers wait for nothing more. Layers that wait for one message follow each other
+// without a gap.
 void QuickRun::compute_forward() {
   const double finish = std::max(channel_end_s_, backward_s_);
-  const bool updates = !barrier_ && update_s_ > 0;
   double time = barrier_ ? finish + update_s_ : backward_s_;
   double until = barrier_ ? finish : 0;
-  for (std::size_t l = 0; l < forward_s_.size(); ++l) {
-    const std::int32_t last = last_message_[l];
+  const std::size_t layers = last_message_.size();
+  for (std::size_t from = 0, to = 0; from < layers; from = to) {
+    const std::int32_t last = last_message_[from];
+    do {
+      ++to;
+    } while (to < layers && (last_message_[to] == last || last_message_[to] < 0));
     const double done = last < 0 ? 0 : messages_[static_cast<std::size_t>(last)].end_s;
     until = done > time ? done : until;
-    time = std::max(time, done);
-    time = (updates ? time + update_share_s_[l] : time) + forward_s_[l];
+    time = std::max(time, done) + (before_s_[to] - before_s_[from]);
   }
   forward_end_s_ = time;
   waits_until_s_ = until;

@@ -102,7 +102,7 @@ private:
   WorkSums sums_;
   double slowdown_ = 1; // least_slowdown()
 
-  std::vector<double> forward_s_, update_share_s_; // [layer]
+  std::vector<double> before_s_; // [layer]: of updates and forward of the layers before it; the sum
   double forward_total_s_, backward_s_, update_s_, input_s_;
   bool input_pipelined_;
   bool barrier_; // the next forward waits for all messages, not for those of each layer
