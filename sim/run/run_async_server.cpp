@@ -29,8 +29,9 @@ programs::AsyncInput input_of(const Scenario& scenario, ServerExchange exchange)
   const double servers = scenario.communication.options.servers;
   // The ports of a server carry a push of each worker in turn; an interface of a node carries those
   // of all its workers to all servers. Whichever has more to carry sets the pace, and its factor
-  // stretches the time of a push.
-  const double crowd = collectives::ranks_per_interface(exchange.server) * servers / input.workers;
+  // stretches the time of a push: at most to that of all pushes of an interface.
+  const double crowd =
+      collectives::ranks_per_interface(exchange.server) * std::min(1.0, servers / input.workers);
   const double wire_s = exchange.push_s() * std::max(1.0, crowd);
   // A server decodes the push, adds it, and encodes the weights that it sends back.
   input.link = {.latency_s = exchange.server.links.all.startup_s(),

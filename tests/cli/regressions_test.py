@@ -322,6 +322,15 @@ def synchronous_servers_start_all_layers_behind_the_last_pull(place):
         check(near(two, one), schedule, two, one)
 
 
+def more_servers_than_workers_slow_no_asynchronous_worker(place):
+    """a push takes the port of its worker, however many servers have a part of it"""
+    for workers, servers in ((1, 2), (1, 8), (2, 4), (4, 4), (4, 32)):
+        tree = scenario(layer(0.1, 0.2), nodes=workers, latency_s=0, bandwidth_Bps=1e7,
+                        training={**ASYNC, "servers": servers, "iterations": 20})
+        took = summary(place, tree)["iteration_time_s"]
+        check(near(took, 0.3 + 2 * 1e6 / 1e7), workers, "workers and", servers, "servers take", took)
+
+
 def the_switch_of_a_node_adds_no_bytes(place):
     """gradients of one byte, and what codecs make of others, take no sums in a switch (CLU 5.1)"""
     def tree(dtype, collective, **communication):
