@@ -135,14 +135,18 @@ std::optional<SolvePoint> closest_point(const SolveProblem& problem, const Solut
   return closest;
 }
 
-// The crossing of the same direction that is nearest, by the logarithm.
-const Crossing* nearest_to(const Crossing& crossing, const std::vector<Crossing>& others) {
+// The crossing of the same direction that is nearest, by the logarithm: of those at smaller values
+// (`side` -1) or at larger ones (1), or at the crossing itself but for the width of brackets.
+const Crossing* nearest_to(const Crossing& crossing, const std::vector<Crossing>& others,
+                           int side) {
+  constexpr double kSame = 1e-8;
   const Crossing* nearest = nullptr;
   const auto distance = [&](const Crossing& other) {
     return std::abs(std::log(std::max(1e-300, other.at) / std::max(1e-300, crossing.at)));
   };
   for (const Crossing& other : others) {
     if (other.rising == crossing.rising &&
+        side * (other.at - crossing.at) >= -kSame * std::abs(crossing.at) &&
         (nearest == nullptr || distance(other) < distance(*nearest))) {
       nearest = &other;
     }
@@ -156,8 +160,8 @@ const Crossing* nearest_to(const Crossing& crossing, const std::vector<Crossing>
 // crossing itself, or beside it by the width of a refined bracket.
 std::pair<io::Json, io::Json> range_of(const Crossing& crossing, const std::vector<Crossing>& above,
                                        const std::vector<Crossing>& below, bool integers) {
-  const Crossing* first = nearest_to(crossing, crossing.rising ? above : below);
-  const Crossing* last = nearest_to(crossing, crossing.rising ? below : above);
+  const Crossing* first = nearest_to(crossing, crossing.rising ? above : below, -1);
+  const Crossing* last = nearest_to(crossing, crossing.rising ? below : above, 1);
   std::pair<io::Json, io::Json> range;
   if (first != nullptr) {
     range.first = field_value(std::min(first->at, crossing.at), integers);

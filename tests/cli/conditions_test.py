@@ -295,6 +295,16 @@ def test_solve_of_integers(path):
     for crossing in answer("solve", cloud, "--for", rate, "--between", "1e9,6e9", "--target", f"iteration_time_s={target!r}")["crossings"]:
         low, high = crossing["range"]["low"], crossing["range"]["high"]
         assert (low is None or low <= crossing["value"]) and (high is None or crossing["value"] <= high), crossing
+    # The low end crosses the target only behind a jump: it is no end of the range of the crossing before it.
+    tree["workload"] = {"layers": [{"name": f"l{i}", "forward_s": f, "backward_s": 2 * f, "gradient_bytes": b}
+                                   for i, (f, b) in enumerate([(0.011, 36800000), (0.039, 42400000), (0.009, 16800000), (0.036, 40000000)])]}
+    tree["cluster"] |= {"nodes": 3, "gpus_per_node": 8, "intra_network": {"latency_s": 0, "bandwidth_Bps": 1.5e11, "bus": "pcie"}}
+    tree["communication"]["collective"] = "two_level"
+    tree["conditions"] = {"kind": "typical", "factors": {"c_cloud": {"value": 8e8, "low": 6.4e8, "high": 1.12e9}, "q": 0.5, "s_bus": 1.1,
+                                                         "e_sched": {"value": 0.63, "low": 0.504, "high": 0.882}}}
+    cloud.write_text(json.dumps(tree))
+    solved = answer("solve", cloud, "--for", rate, "--between", "1e9,1e11", "--target", "iteration_time_s=0.38479523176927805")["crossings"]
+    assert solved[0]["value"] < 1.6e9 and solved[0]["range"] == {"low": None, "high": None}, solved
 
 
 def test_tune(path):
