@@ -32,7 +32,9 @@ programs::AsyncInput input_of(const Scenario& scenario, ServerExchange exchange)
   // stretches the time of a push: at most to that of all pushes of an interface.
   const double crowd =
       collectives::ranks_per_interface(exchange.server) * std::min(1.0, servers / input.workers);
-  const double wire_s = exchange.push_s() * std::max(1.0, crowd);
+  // With a server on every worker the worker's own part of a message stays there.
+  const bool own = exchange.server.options.placement == collectives::Placement::sharded;
+  const double wire_s = exchange.push_s() * std::max(1.0, crowd) * (own ? 1 - 1 / servers : 1);
   // A server decodes the push, adds it, and encodes the weights that it sends back.
   input.link = {.latency_s = exchange.server.links.all.startup_s(),
                 .push_s = wire_s,
@@ -181,7 +183,7 @@ Result run_async_server(const Scenario& scenario) {
   if (!varies && !input.staleness_bound && !simulated) {
     summary.closed_form_s = programs::async_period(input);
   }
-  summary.wire_bytes = exchange.server.bytes;
+  summary.wire_bytes = collectives::most_sent(exchange.server);
   // One worker alone encodes nothing, and its layers are as fast as those of one.
   const double single =
       input.compute_s - exchange.codec_s - (1 - scenario.conditions.alone) * layers;

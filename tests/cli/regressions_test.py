@@ -329,6 +329,11 @@ def more_servers_than_workers_slow_no_asynchronous_worker(place):
                         training={**ASYNC, "servers": servers, "iterations": 20})
         took = summary(place, tree)["iteration_time_s"]
         check(near(took, 0.3 + 2 * 1e6 / 1e7), workers, "workers and", servers, "servers take", took)
+    # The part of the server on the worker's own machine stays there.
+    for mode in ("sync", "async"):
+        tree["training"] = {**ASYNC, "mode": mode, "placement": "sharded", "iterations": 20}
+        sent = summary(place, tree)
+        check(near(sent["iteration_time_s"], 0.3 + 2 * 0.1 * 3 / 4) and near(sent["wire_bytes"], 1.5e6), mode, sent)
 
 
 def the_switch_of_a_node_adds_no_bytes(place):
