@@ -25,22 +25,17 @@ programs::AsyncInput input_of(const Scenario& scenario, ServerExchange exchange)
   input.iterations = scenario.training.iterations;
   input.compute_s = scenario.workload.forward().value + scenario.workload.backward().value +
                     scenario.training.update.value + exchange.codec_s;
-  // Workers of a node share its interfaces, which then carry more gradients than a server's port.
-  const double servers = scenario.communication.options.servers;
-  // The ports of a server carry a push of each worker in turn; an interface of a node carries those
-  // of all its workers to all servers. Whichever has more to carry sets the pace, and its factor
-  // stretches the time of a push: at most to that of all pushes of an interface.
-  const double crowd =
-      collectives::ranks_per_interface(exchange.server) * std::min(1.0, servers / input.workers);
   // With a server on every worker the worker's own part of a message stays there.
   const bool own = exchange.server.options.placement == collectives::Placement::sharded;
-  const double wire_s = exchange.push_s() * std::max(1.0, crowd) * (own ? 1 - 1 / servers : 1);
+  const double wire_s = exchange.push_s() * (own ? 1 - 1.0 / input.workers : 1);
   // A server decodes the push, adds it, and encodes the weights that it sends back.
   input.link = {.latency_s = exchange.server.links.all.startup_s(),
                 .push_s = wire_s,
                 .pull_s = wire_s,
                 .add_s = exchange.add_s() + exchange.encode_s()};
   input.servers = scenario.communication.options.servers;
+  // Workers of a node share its interfaces, which then carry more gradients than a server's port.
+  input.interface_share = collectives::ranks_per_interface(exchange.server) / input.workers;
   input.serial = scenario.training.serial_server;
   input.staleness_bound = scenario.training.staleness_bound;
   input.variability = scenario.variability;

@@ -329,7 +329,13 @@ def more_servers_than_workers_slow_no_asynchronous_worker(place):
                         training={**ASYNC, "servers": servers, "iterations": 20})
         took = summary(place, tree)["iteration_time_s"]
         check(near(took, 0.3 + 2 * 1e6 / 1e7), workers, "workers and", servers, "servers take", took)
+    gpus = {"gpus_per_node": 4, "intra_network": {"latency_s": 0, "bandwidth_Bps": 1e12}}
+    for servers in (1, 2, 4, 8):  # ports are busy for 0.8 s of 3.2 at most
+        tree = scenario(layer(1, 2), nodes=2, latency_s=0, bandwidth_Bps=1e7, cluster=gpus, training={**ASYNC, "servers": servers, "iterations": 20})
+        took = summary(place, tree)["iteration_time_s"]
+        check(near(took, 3.2), "2 machines of 4 GPUs and", servers, "servers take", took)
     # The part of the server on the worker's own machine stays there.
+    tree = scenario(layer(0.1, 0.2), nodes=4, latency_s=0, bandwidth_Bps=1e7)
     for mode in ("sync", "async"):
         tree["training"] = {**ASYNC, "mode": mode, "placement": "sharded", "iterations": 20}
         sent = summary(place, tree)

@@ -46,19 +46,19 @@ struct Served {
 
 Served serve(Server& server, const AsyncInput& input, double arrive) {
   const ServerLink& link = input.link;
-  const auto servers = static_cast<double>(input.servers);
-  const double add = link.add_s / servers;
+  const double share = input.port_share();
+  const double add = link.add_s / input.servers;
   const double start = std::max(arrive, server.free_in);
   if (input.serial) {
-    server.free_in = start + (link.push_s + link.add_s + link.pull_s) / servers;
+    server.free_in = start + (link.push_s + link.pull_s) * share + add;
     const double applied = start + link.push_s + add;
     return {applied, applied + link.pull_s + link.latency_s};
   }
-  server.free_in = start + link.push_s / servers;
+  server.free_in = start + link.push_s * share;
   const double applied = std::max(start + link.push_s, server.free_add) + add;
   server.free_add = applied;
   const double out = std::max(applied + link.latency_s, server.free_out);
-  server.free_out = out + link.pull_s / servers;
+  server.free_out = out + link.pull_s * share;
   return {applied, out + link.pull_s};
 }
 

@@ -45,6 +45,9 @@ struct AsyncInput {
   // once at the speed of the worker's port, so that it takes push_s but occupies the port of each
   // server for push_s / S only. An addition takes add_s / S.
   std::uint32_t servers = 1;
+  // The share of push_s for which every push keeps the interfaces of machines: the workers of a
+  // machine over all workers, because an interface carries the pushes of its own workers only.
+  double interface_share{};
   bool serial = false;                           // the stations are a single one (serial mode)
   std::optional<std::int64_t> staleness_bound{}; // s of stale synchronous training; else empty
   layers::Variability variability{};             // applied to compute only, not to exchanges
@@ -53,12 +56,15 @@ struct AsyncInput {
   [[nodiscard]] double round_trip_s() const {
     return 2 * link.latency_s + link.push_s + link.pull_s + link.add_s / servers;
   }
+  // The share of push_s and pull_s for which ports are kept.
+  [[nodiscard]] double port_share() const { return std::max(1.0 / servers, interface_share); }
   // Time of the busiest station, or of the one that all are in serial mode, per push of each
   // worker.
   [[nodiscard]] double station_s() const {
-    return (serial ? link.push_s + link.pull_s + link.add_s
-                   : std::max({link.push_s, link.pull_s, link.add_s})) *
-           workers / servers;
+    const double add = link.add_s / servers;
+    return (serial ? (link.push_s + link.pull_s) * port_share() + add
+                   : std::max(std::max(link.push_s, link.pull_s) * port_share(), add)) *
+           workers;
   }
 };
 
