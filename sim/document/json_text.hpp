@@ -40,6 +40,24 @@ Json& assign(Json& root, std::string_view pointer, Json value);
 // that do not start with "/".
 [[nodiscard]] std::vector<std::string> pointer_tokens(std::string_view pointer);
 
+// Calls visit(leaf, pointer) for every value in the tree, which stands at `pointer`, that is
+// neither an object nor a list. A visit may give it another value, which is not visited again.
+template <class Tree, class Visit>
+void for_each_leaf(Tree& tree, const std::string& pointer, const Visit& visit) {
+  if (tree.is_object()) {
+    for (auto& [key, member] : tree.as_object()) {
+      for_each_leaf(member, pointer + "/" + escape_token(key), visit);
+    }
+  } else if (tree.is_array()) {
+    std::size_t i = 0;
+    for (auto& element : tree.as_array()) {
+      for_each_leaf(element, pointer + "/" + std::to_string(i++), visit);
+    }
+  } else {
+    visit(tree, pointer);
+  }
+}
+
 // Parses texts and files into JSON trees. nlohmann/json does the work; only .cpp files include it.
 
 class ByteSource;

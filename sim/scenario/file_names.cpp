@@ -81,29 +81,6 @@ std::string present_name(std::string_view name) {
   return std::string(found == kRenamed.end() ? name : found->present);
 }
 
-void add_below(const io::Json& tree, const std::string& pointer, Files& files,
-               std::vector<NamedFile>& out) {
-  if (tree.is_string() && names_file(pointer)) {
-    std::vector<std::string> places{pointer};
-    if (file_kind_at(pointer) == FileKind::node) {
-      places.push_back(pointer + std::string(kOfNominal));
-    }
-    for (const std::string& place : places) {
-      if (std::string digest = files.sha256(tree, place); !digest.empty()) {
-        out.push_back({place, std::move(digest)});
-      }
-    }
-  } else if (tree.is_object()) {
-    for (const auto& [key, member] : tree.as_object()) {
-      add_below(member, pointer + "/" + io::escape_token(key), files, out);
-    }
-  } else if (tree.is_array()) {
-    for (std::size_t i = 0; i < tree.as_array().size(); ++i) {
-      add_below(tree.as_array()[i], pointer + "/" + std::to_string(i), files, out);
-    }
-  }
-}
-
 // As many digits as tell two files apart at a glance.
 std::string beginning(const std::string& digest) { return digest.substr(0, 8) + ".."; }
 
@@ -252,7 +229,19 @@ FileKind file_kind_at(std::string_view pointer) {
 
 std::vector<NamedFile> named_files(const io::Json& scenario, Files& files) {
   std::vector<NamedFile> out;
-  add_below(scenario, "", files, out);
+  const auto add = [&](const io::Json& name, std::string place) {
+    if (std::string digest = files.sha256(name, place); !digest.empty()) {
+      out.push_back({std::move(place), std::move(digest)});
+    }
+  };
+  io::for_each_leaf(scenario, "", [&](const io::Json& leaf, const std::string& pointer) {
+    if (leaf.is_string() && names_file(pointer)) {
+      add(leaf, pointer);
+      if (file_kind_at(pointer) == FileKind::node) {
+        add(leaf, pointer + std::string(kOfNominal));
+      }
+    }
+  });
   std::ranges::sort(out, {}, &NamedFile::pointer);
   return out;
 }

@@ -175,51 +175,26 @@ namespace {
 
 constexpr int kHashVersion = 1; // of the scenario schema
 
-// Content of the file that the string at `pointer` names, or the string itself where it cannot be
-// read: the points that use it will tell.
-io::Json content_of(const io::Json& name, const std::string& pointer, Files& files) {
-  try {
-    return io::Json("content " + files.digest(name, pointer));
-  } catch (const InputError&) {
-    return name;
-  }
-}
-
-// 1.25e9 and 1250000000 are one number.
-io::Json canonical_number(const io::Json& json) {
-  if (json.is_number() && !json.is_integer()) {
-    const double value = json.as_double();
-    if (value == std::floor(value) && std::abs(value) < 0x1p53) {
-      return {static_cast<std::int64_t>(value)};
-    }
-  }
-  return json;
-}
-
-// `json` stands at `pointer` of a scenario: file names become contents.
+// `json` stands at `pointer` of a scenario: file names become contents, or stay where a file cannot
+// be read, which the points that use it will tell. 1.25e9 and 1250000000 are one number.
 // `$schema` at the root is for editors and changes no result.
-io::Json canonical(const io::Json& json, const std::string& pointer, Files& files) {
-  if (json.is_string()) {
-    return names_file(pointer) ? content_of(json, pointer, files) : json;
+io::Json canonical(io::Json json, const std::string& pointer, Files& files) {
+  if (pointer.empty() && json.is_object()) {
+    std::erase_if(json.as_object(), [](const auto& member) { return member.first == "$schema"; });
   }
-  if (json.is_object()) {
-    io::Object object;
-    for (const auto& [key, value] : json.as_object()) {
-      if (!(pointer.empty() && key == "$schema")) {
-        object.emplace_back(key, canonical(value, pointer + "/" + io::escape_token(key), files));
+  io::for_each_leaf(json, pointer, [&](io::Json& leaf, const std::string& place) {
+    if (leaf.is_string() && names_file(place)) {
+      try {
+        leaf = "content " + files.digest(leaf, place);
+      } catch (const InputError&) {}
+    } else if (leaf.is_number() && !leaf.is_integer()) {
+      const double value = leaf.as_double();
+      if (value == std::floor(value) && std::abs(value) < 0x1p53) {
+        leaf = static_cast<std::int64_t>(value);
       }
     }
-    return {std::move(object)};
-  }
-  if (json.is_array()) {
-    io::Array array;
-    for (const io::Json& value : json.as_array()) {
-      // Whether a text in a list names a file does not depend on its position.
-      array.push_back(canonical(value, pointer + "/-", files));
-    }
-    return {std::move(array)};
-  }
-  return canonical_number(json);
+  });
+  return json;
 }
 
 // Keys of `under` that `over` does not have, in objects at every depth.

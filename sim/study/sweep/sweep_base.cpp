@@ -26,21 +26,14 @@ std::string relative_name(const std::string& path, const fs::path& folder) {
 
 // `written`: where the names were read, if not in `tree` itself.
 // Only texts at pointers that name files are changed; the same text elsewhere is a name or a word.
-void rename_below(io::Json& tree, const std::string& pointer, const fs::path& folder,
-                  const io::Json* written = nullptr) {
-  if (tree.is_string() && names_file(pointer) && !is_shipped_name(tree.as_string())) {
-    const io::Json* read = written == nullptr ? nullptr : io::resolve(*written, pointer);
-    const io::Json name = read != nullptr && read->is_string() ? *read : tree;
-    tree = relative_name(path_of(name), folder);
-  } else if (tree.is_object()) {
-    for (auto& [key, member] : tree.as_object()) {
-      rename_below(member, pointer + "/" + io::escape_token(key), folder, written);
+void rename_files(io::Json& tree, const fs::path& folder, const io::Json* written = nullptr) {
+  io::for_each_leaf(tree, "", [&](io::Json& leaf, const std::string& pointer) {
+    if (leaf.is_string() && names_file(pointer) && !is_shipped_name(leaf.as_string())) {
+      const io::Json* read = written == nullptr ? nullptr : io::resolve(*written, pointer);
+      const io::Json name = read != nullptr && read->is_string() ? *read : leaf;
+      leaf = relative_name(path_of(name), folder);
     }
-  } else if (tree.is_array()) {
-    for (std::size_t i = 0; i < tree.as_array().size(); ++i) {
-      rename_below(tree.as_array()[i], pointer + "/" + std::to_string(i), folder, written);
-    }
-  }
+  });
 }
 
 // The file that the values of the axes were written in, if any of them names a file.
@@ -59,13 +52,13 @@ const io::Json* named_file(const Sweep& sweep) {
 } // namespace
 
 io::Json with_names_relative_to(io::Json tree, const std::string& output) {
-  rename_below(tree, "", folder_of(output));
+  rename_files(tree, folder_of(output));
   return tree;
 }
 
 io::Json with_names_relative_to(io::Json resolved, const std::string& output,
                                 const io::Json& written) {
-  rename_below(resolved, "", folder_of(output), &written);
+  rename_files(resolved, folder_of(output), &written);
   return resolved;
 }
 
