@@ -41,28 +41,13 @@ void for_each_step(const Staleness& staleness, std::int64_t iterations, Apply ap
 // Codecs and sparse methods that have an operator on real numbers; for the others the simulator
 // only knows sizes and times.
 std::optional<collectives::Codec> codec_of(CompressionMethod method) {
-  if (method == CompressionMethod::truncate16) {
-    return collectives::Codec::truncate16;
-  }
-  if (method == CompressionMethod::quantize8) {
-    return collectives::Codec::quantize8;
-  }
-  return std::nullopt;
+  return method == CompressionMethod::truncate16  ? std::optional(collectives::Codec::truncate16)
+         : method == CompressionMethod::quantize8 ? std::optional(collectives::Codec::quantize8)
+                                                  : std::nullopt;
 }
 
 std::optional<collectives::SparseMethod> sparse_of(CompressionMethod method) {
-  switch (method) {
-  case CompressionMethod::topk:
-    return collectives::SparseMethod::topk;
-  case CompressionMethod::gtopk_tree:
-    return collectives::SparseMethod::gtopk_tree;
-  case CompressionMethod::gtopk_butterfly:
-    return collectives::SparseMethod::gtopk_butterfly;
-  case CompressionMethod::gtopk_exact:
-    return collectives::SparseMethod::gtopk_exact;
-  default:
-    return std::nullopt;
-  }
+  return collectives::kSparseMethods.find(collectives::row(method).name);
 }
 
 // Codecs work on 32-bit floats, as on a device; the rest of the training is in double precision.
