@@ -106,49 +106,42 @@ io::Object machines(const io::Object& row, const Scoreboard& rules, double slowe
   return cluster;
 }
 
-// Whether rows need a number in a column: all of them, those that count samples, or those between
-// machines; `if_given`: the cell may be empty; `never`: the column is for readers.
-enum class Needed { always, of_samples, between_machines, if_given, never };
-
-struct NumberColumn {
-  std::string_view name;
-  Needed needed{};
-  bool whole = false;
-};
-
-constexpr std::array kNumberColumns{NumberColumn{"base_measured", Needed::always},
-                                    NumberColumn{"measured", Needed::always},
-                                    NumberColumn{"nodes", Needed::always, true},
-                                    NumberColumn{"gpus_per_node", Needed::always, true},
-                                    NumberColumn{"gradient_bytes_per_element", Needed::always},
-                                    NumberColumn{"gpus", Needed::of_samples, true},
-                                    NumberColumn{"batch_per_gpu", Needed::of_samples},
-                                    NumberColumn{"base_gpus", Needed::of_samples, true},
-                                    NumberColumn{"gbps_per_node", Needed::between_machines},
-                                    NumberColumn{"grad_accum", Needed::if_given, true},
-                                    NumberColumn{"seq_len", Needed::if_given, true},
-                                    NumberColumn{"base_nodes", Needed::never},
-                                    NumberColumn{"base_batch", Needed::never}};
-
 double batches(const io::Object& row) { return std::max(1.0, row_number(row, "grad_accum")); }
 
 bool counts_steps(const io::Object& row) { return row_text(row, "unit") == "steps/s"; }
 
-bool is_needed(const NumberColumn& number, const io::Object& row) {
-  switch (number.needed) {
-  case Needed::always:
-    return true;
-  case Needed::of_samples:
-    return !counts_steps(row);
-  case Needed::between_machines:
-    return row_number(row, "nodes") > 1 && row_text(row, "fabric") != "none";
-  case Needed::if_given:
-    return !row_text(row, number.name).empty();
-  case Needed::never:
-    return false;
-  }
-  return false;
+// A column of numbers: whether a row needs one, and what it may be.
+struct NumberColumn {
+  std::string_view name;
+  bool (*is_needed)(const io::Object& row);
+  bool whole = false;
+  double least = 1; // of whole numbers
+};
+bool always(const io::Object&) { return true; }
+bool never(const io::Object&) { return false; } // for readers
+bool of_samples(const io::Object& row) { return !counts_steps(row); }
+bool between_machines(const io::Object& row) {
+  return row_number(row, "nodes") > 1 && row_text(row, "fabric") != "none";
 }
+template <const char* Name> bool if_given(const io::Object& row) {
+  return !row_text(row, Name).empty();
+}
+constexpr char kGradAccum[] = "grad_accum";
+constexpr char kSeqLen[] = "seq_len";
+
+constexpr std::array kNumberColumns{NumberColumn{"base_measured", always},
+                                    NumberColumn{"measured", always},
+                                    NumberColumn{"nodes", always, true},
+                                    NumberColumn{"gpus_per_node", always, true},
+                                    NumberColumn{"gradient_bytes_per_element", always},
+                                    NumberColumn{"gpus", of_samples, true},
+                                    NumberColumn{"batch_per_gpu", of_samples},
+                                    NumberColumn{"base_gpus", of_samples, true},
+                                    NumberColumn{"gbps_per_node", between_machines},
+                                    NumberColumn{kGradAccum, if_given<kGradAccum>, true, 0},
+                                    NumberColumn{kSeqLen, if_given<kSeqLen>, true, 0},
+                                    NumberColumn{"base_nodes", never},
+                                    NumberColumn{"base_batch", never}};
 
 // What is wrong with the number of a column; empty if nothing is.
 std::string problem_of(const NumberColumn& number, const io::Object& row) {
@@ -159,16 +152,15 @@ std::string problem_of(const NumberColumn& number, const io::Object& row) {
     return "the row has no such cell";
   }
   const double value = row_number(row, number.name);
-  const double least = number.needed == Needed::if_given ? 0 : 1;
-  const bool is_in_range = number.whole
-                               ? value >= least && value <= kMostWhole && value == std::floor(value)
-                               : value >= 1 / kMost && value <= kMost;
+  const bool is_in_range =
+      number.whole ? value >= number.least && value <= kMostWhole && value == std::floor(value)
+                   : value >= 1 / kMost && value <= kMost;
   if (cell->is_number() && is_in_range) {
     return "";
   }
   const std::string text = row_text(row, number.name);
   return "must be a " +
-         (number.whole ? "whole number of " + base::shortest(least) + " to 1e9"
+         (number.whole ? "whole number of " + base::shortest(number.least) + " to 1e9"
                        : std::string("number of 1e-15 to 1e15")) +
          ", got " + (text.empty() ? "an empty cell" : base::shown_value(text));
 }
@@ -213,7 +205,7 @@ void require_predictable(const io::Object& row, const Scoreboard& rules) {
     refuse("no base measurement");
   }
   for (const NumberColumn& number : kNumberColumns) {
-    if (!is_needed(number, row)) {
+    if (!number.is_needed(row)) {
       continue;
     }
     if (const std::string problem = problem_of(number, row); !problem.empty()) {
