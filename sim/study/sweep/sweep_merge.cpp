@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "document/json_text.hpp"
+#include "document/reader.hpp"
 
 namespace stepsim::study {
 
@@ -195,49 +196,22 @@ private:
 };
 
 // Headers may come from damaged files, so that every number has its range before anything is
-// counted with it.
-std::int64_t header_integer(const MergeInput& input, std::string_view key, std::int64_t least,
-                            std::int64_t most) {
-  const io::Json* value = input.header.json.find(key);
-  if (value == nullptr || !value->is_integer()) {
-    throw InputError(input.path, "1", "no sweep output: the header has no " + std::string(key));
-  }
-  if (value->as_integer() < least || value->as_integer() > most) {
-    throw InputError(input.path, "1",
-                     std::string(key) + " must be in [" + std::to_string(least) + ", " +
-                         std::to_string(most) + "], got " + std::to_string(value->as_integer()));
-  }
-  return value->as_integer();
-}
-
-// The most points that the axes of the header can have: all combinations, replicated. Zipped axes
-// have fewer; which ones are zipped is not in the header.
-std::int64_t most_points(const MergeInput& input) {
-  const io::Json* axes = input.header.json.find("axes");
-  if (axes == nullptr || !axes->is_array()) {
-    throw InputError(input.path, "1", "no sweep output: the header has no axes");
-  }
-  std::int64_t points = kMostReplications;
-  for (const io::Json& axis : axes->as_array()) {
-    const io::Json* values = axis.find("values");
-    if (values == nullptr || !values->is_array() || values->as_array().empty()) {
-      throw InputError(input.path, "1", "no sweep output: an axis of the header has no values");
-    }
-    if (__builtin_mul_overflow(points, std::ssize(values->as_array()), &points)) {
-      return std::numeric_limits<std::int64_t>::max();
-    }
-  }
-  return points;
-}
-
+// counted with it. The axes can have all combinations, replicated; zipped axes have fewer.
 void read_totals(MergeInput& input) {
-  const io::Json* hash = input.header.json.find("grid_hash");
-  if (hash == nullptr || !hash->is_string()) {
-    throw InputError(input.path, "1", "no sweep output: the header has no grid_hash");
+  io::Problems problems;
+  io::Fields fields(input.header.json, problems);
+  (void)fields.string("grid_hash");
+  double most = static_cast<double>(kMostReplications);
+  for (const io::Json& axis : fields.array("axes", true)) {
+    most *= static_cast<double>(io::Fields(axis, problems).array("values", true).size());
   }
-  input.total = header_integer(input, "points_total", 1, most_points(input));
-  input.shard.count = header_integer(input, "shards", 1, kMostShards);
-  input.shard.index = header_integer(input, "shard", 0, input.shard.count - 1);
+  const auto shards = static_cast<double>(kMostShards);
+  input.total = fields.integer("points_total", io::between(1, std::min(most, 0x1p62)));
+  input.shard.count = fields.integer("shards", io::between(1, shards));
+  input.shard.index = fields.integer(
+      "shard",
+      io::between(0, static_cast<double>(std::max<std::int64_t>(input.shard.count, 1)) - 1));
+  problems.throw_if_any();
 }
 
 // Opens a file and reads its header and its first record. Throws InputError if the file is not the
@@ -249,14 +223,20 @@ MergeInput open_merge_input(const std::string& path) {
   std::optional<SweepHeader> header;
   try {
     header = read_sweep_header(*input.reader);
-  } catch (const InputError&) {
-    throw InputError(path, "1", "no sweep output");
+    if (header) {
+      input.header = std::move(*header);
+      read_totals(input);
+    }
+  } catch (const InputError& error) {
+    const base::Problem& first = error.problems().front();
+    throw InputError(
+        path, "1",
+        "no sweep output: " + (first.where.starts_with('/') ? first.where + ": " : std::string()) +
+            first.message);
   }
   if (!header) {
     throw InputError(path, "", "no complete header: run this shard again");
   }
-  input.header = std::move(*header);
-  read_totals(input);
   input.advance();
   return input;
 }
