@@ -13,12 +13,19 @@ namespace stepsim::study {
 
 namespace {
 
-std::vector<DefaultValue> decisive_defaults(const io::Json& tree, Files& files) {
-  std::vector<DefaultValue> defaults;
+// Empty where the scenario of a point cannot be parsed: the row of the point says so.
+std::optional<Scenario> parsed(const io::Json& tree, Files& files) {
   try {
-    defaults = defaults_that_decide(tree, parse_scenario(tree, files, Leftovers::ignore));
-  } catch (const InputError&) { // the row of the point says so
+    return parse_scenario(tree, files, Leftovers::ignore);
+  } catch (const InputError&) {
+    return std::nullopt;
   }
+}
+
+std::vector<DefaultValue> decisive_defaults(const io::Json& tree, Files& files) {
+  const std::optional<Scenario> scenario = parsed(tree, files);
+  std::vector<DefaultValue> defaults =
+      scenario ? defaults_that_decide(tree, *scenario) : std::vector<DefaultValue>();
   std::erase_if(defaults, [](const DefaultValue& each) { return !each.decisive; });
   return defaults;
 }
@@ -82,12 +89,8 @@ void require_effect_of_values(const Sweep& sweep, Files& files) {
   }
   std::map<std::pair<std::size_t, std::string>, std::string> reasons; // [axis, value]; "" = counts
   for (std::int64_t point = 0; point < grid.points(); ++point) {
-    std::vector<MeaninglessKey> left_out;
-    try {
-      left_out =
-          parse_scenario(scenario_at(sweep.base, grid, point), files, Leftovers::ignore).left_out;
-    } catch (const InputError&) { // the row of the point says so
-    }
+    const std::optional<Scenario> scenario = parsed(scenario_at(sweep.base, grid, point), files);
+    const auto left_out = scenario ? scenario->left_out : std::vector<MeaninglessKey>();
     const std::vector<std::size_t> position = grid.position(point);
     for (std::size_t a = 0; a < position.size(); ++a) {
       const auto key = std::ranges::find(left_out, grid.axes[a].pointer, &MeaninglessKey::pointer);
@@ -127,12 +130,12 @@ LeftOut left_out_of(const Sweep& sweep, Files& files) {
   };
   std::optional<std::vector<base::Problem>> by_all;
   for (const io::Json& tree : some_points(sweep)) {
-    try {
-      for (const MeaninglessKey& key : parse_scenario(tree, files, Leftovers::ignore).left_out) {
-        add(key.pointer, key.reason, out.by_some);
-      }
-    } catch (const InputError&) { // the row of the point says so
+    const std::optional<Scenario> scenario = parsed(tree, files);
+    if (!scenario) {
       continue;
+    }
+    for (const MeaninglessKey& key : scenario->left_out) {
+      add(key.pointer, key.reason, out.by_some);
     }
     const std::vector<base::Problem> here = problems_of(tree, files, Leftovers::refuse);
     by_all = by_all.value_or(here);
