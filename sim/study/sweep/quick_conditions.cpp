@@ -40,33 +40,32 @@ bool has_line(collectives::Collective exchange) {
   return !exchange.links.two_level || (form && form->startup_s && !form->upper_bound);
 }
 
-// The exchange may be a + b bytes by a formula whose parts are exactly n / k; QuickRun asks the
-// formula of every point. A library has no curve at one rank, but at other points of the same
-// sweep.
-bool may_be_linear(const Scenario& scenario) {
-  const collectives::AlgorithmId algorithm = scenario.communication.collective;
-  const collectives::Options& options = scenario.communication.options;
+// Formulas whose parts are exactly n / k; QuickRun asks them at every point. A library has no curve
+// at one rank, but at other points of the same sweep.
+bool has_formula(const Communication& communication) {
+  const collectives::Options& options = communication.options;
   return options.chunking == collectives::Chunking::real &&
          options.cost_form == collectives::CostForm::exact && !options.ring_startup_2p &&
-         !scenario.communication.library &&
-         (algorithm == collectives::AlgorithmId::ring ||
-          (algorithm != collectives::AlgorithmId::automatic &&
-           algorithm != collectives::AlgorithmId::parameter_server &&
-           collectives::algorithm(algorithm).block_streams == 0 &&
-           has_line(exchange_of(scenario))));
+         !communication.library;
 }
 
-// The exchange may have a closed form of blocks, or be the cheapest of several forms: QuickRun asks
-// for them. Only if the run asks for closed forms does it take those that are upper bounds, as
-// that of the tree always is. All schedules but those that need a start-up may follow.
-bool may_be_curve(const Scenario& scenario) {
+// The formula may be a + b bytes.
+bool may_be_linear(const Scenario& scenario) {
   const collectives::AlgorithmId algorithm = scenario.communication.collective;
-  const collectives::Options& options = scenario.communication.options;
-  const buckets::Planner& planner = buckets::planner(scenario.communication.schedule);
-  return options.chunking == collectives::Chunking::real &&
-         options.cost_form == collectives::CostForm::exact && !options.ring_startup_2p &&
-         !options.block && !scenario.communication.library &&
-         planner.one_channel(scenario.communication.schedule_options) &&
+  return algorithm == collectives::AlgorithmId::ring ||
+         (algorithm != collectives::AlgorithmId::automatic &&
+          algorithm != collectives::AlgorithmId::parameter_server &&
+          collectives::algorithm(algorithm).block_streams == 0 && has_line(exchange_of(scenario)));
+}
+
+// The exchange may have a closed form of blocks, or be the cheapest of several forms. Only if the
+// run asks for closed forms does it take those that are upper bounds, as that of the tree always
+// is. All schedules but those that need a start-up may follow.
+bool may_be_curve(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const collectives::AlgorithmId algorithm = communication.collective;
+  return !communication.options.block &&
+         buckets::planner(communication.schedule).one_channel(communication.schedule_options) &&
          (algorithm == collectives::AlgorithmId::automatic ||
           algorithm == collectives::AlgorithmId::lp ||
           (algorithm == collectives::AlgorithmId::double_binary_tree && scenario.method)) &&
@@ -128,8 +127,7 @@ bool shares_scenario(const Scenario& scenario) {
          !(outer && outer->ranks);
 }
 
-// Gradients have to be in backward order and none of them empty: QuickRun finds the last message of
-// a layer by the position of its last gradient.
+// Gradients have to be in backward order, and none of them may be empty: planners leave those out.
 bool takes_quick_way(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
   const Network& network = scenario.cluster.network;
@@ -144,7 +142,7 @@ bool takes_quick_way(const Scenario& scenario) {
          scenario.cluster.equal_nodes() && scenario.cluster.topology.is_null() && method_fits &&
          gradients_fit && !network.curve && has_fixed_link(network) && !communication.calibrated &&
          !communication.reduce_broadcast && communication.copy_bandwidth_Bps <= 0 &&
-         !communication.plan_cost && is_known_schedule(scenario) &&
+         !communication.plan_cost && is_known_schedule(scenario) && has_formula(communication) &&
          (may_be_linear(scenario) || may_be_curve(scenario)) && !has_domains(scenario.cluster) &&
          is_plain_training(scenario);
 }

@@ -22,25 +22,6 @@ bool set_network(const QuickPoint& point, bool block_follows, Cluster& cluster) 
   return true;
 }
 
-// A ring sends every part but one in its reduce-scatter and in its all-gather.
-double WireBytes::most(const Scenario& scenario, collectives::AlgorithmId algorithm, double bytes) {
-  const std::int64_t ranks = scenario.cluster.ranks();
-  if (ranks <= 1) {
-    return 0;
-  }
-  if (algorithm == collectives::AlgorithmId::ring) {
-    const double sent = bytes - bytes / static_cast<double>(ranks);
-    return sent + sent;
-  }
-  return base::remembered(known_[{algorithm, ranks}], bytes, [&] {
-    collectives::Collective collective = exchange_of(scenario);
-    collective.ranks = static_cast<std::uint32_t>(ranks);
-    collective.algorithm = algorithm;
-    collective.bytes = bytes;
-    return collectives::most_sent(collective);
-  });
-}
-
 std::unique_ptr<QuickRun> QuickRun::make(const Scenario& first, bool block_follows) {
   Scenario scenario = first;
   if (scenario.cluster.ranks() == 1) { // what is sent with every message is nothing for one worker
@@ -171,6 +152,26 @@ bool QuickRun::plan_messages(Summary& summary) {
   return plan_.warnings.empty();
 }
 
+// The bytes that the rank that sends most sends in an exchange; 0 for one rank. A ring sends every
+// part but one in its reduce-scatter and in its all-gather.
+double QuickRun::most_sent(collectives::AlgorithmId algorithm, double bytes) {
+  const std::int64_t ranks = scenario_.cluster.ranks();
+  if (ranks <= 1) {
+    return 0;
+  }
+  if (algorithm == collectives::AlgorithmId::ring) {
+    const double sent = bytes - bytes / static_cast<double>(ranks);
+    return sent + sent;
+  }
+  return base::remembered(sent_[{algorithm, ranks}], bytes, [&] {
+    collectives::Collective collective = exchange_of(scenario_);
+    collective.ranks = static_cast<std::uint32_t>(ranks);
+    collective.algorithm = algorithm;
+    collective.bytes = bytes;
+    return collectives::most_sent(collective);
+  });
+}
+
 void QuickRun::send_in_turn() {
   const collectives::AlgorithmId asked = scenario_.communication.collective;
   // The bytes of messages that are the same at every point need not be summed up at each.
@@ -192,13 +193,13 @@ void QuickRun::send_in_turn() {
     message.start_s = std::max(end, message.ready_s);
     message.end_s = end = message.start_s + seconds;
     busy += seconds;
-    wire += is_known ? 0 : wire_.most(scenario_, algorithm, message.bytes);
+    wire += is_known ? 0 : most_sent(algorithm, message.bytes);
   }
   if (is_known) {
-    wire = base::remembered(wire_totals_, scenario_.cluster.ranks(), [&] {
+    wire = base::remembered(sent_in_all_, scenario_.cluster.ranks(), [&] {
       double sum = 0;
       for (const Message& message : messages_) {
-        sum += wire_.most(scenario_, asked, message.bytes);
+        sum += most_sent(asked, message.bytes);
       }
       return sum;
     });
@@ -222,7 +223,7 @@ void QuickRun::send_transfers(Summary& summary) {
     sending_.transfers.push_back(
         {.bytes = message.bytes, .startup_s = startup, .data_s = seconds - startup});
     ready_s_.push_back(message.ready_s);
-    wire_bytes_ += wire_.most(scenario_, scenario_.communication.collective, message.bytes);
+    wire_bytes_ += most_sent(scenario_.communication.collective, message.bytes);
   }
   planner_.send(sending_, {.ready_s = ready_s_}, times_);
   for (std::size_t g = 0; g < messages_.size(); ++g) {
@@ -302,31 +303,6 @@ QuickRun::Period QuickRun::period_of(double end) const {
   return result;
 }
 
-// False if the run takes more simulated time than the scenario allows.
-bool QuickRun::set_times(const Period& step, Summary& summary) const {
-  const double finish = std::max(channel_end_s_, backward_s_);
-  const double first_batch = input_pipelined_ ? 0 : input_s_; // read within the first iteration
-  const double makespan = first_batch + forward_total_s_ +
-                          static_cast<double>(scenario_.training.iterations - 1) * step.period +
-                          (finish + update_s_);
-  if (!std::isfinite(makespan) || makespan > scenario_.simulated_limit.value) {
-    return false;
-  }
-  summary.iteration_time_s = step.period;
-  summary.forward_s = forward_total_s_;
-  summary.backward_s = backward_s_;
-  summary.update_s = update_s_;
-  summary.codec_compute_s = 0;
-  summary.compute_s = forward_total_s_ + backward_s_ + update_s_;
-  fill_communication(communication_s_, step.exposed, summary);
-  summary.wire_bytes = wire_bytes_;
-  summary.straggler_wait_s = 0;
-  summary.makespan_s = makespan;
-  fill_speedup(scenario_, alone_period_s_, step.period, summary);
-  summary.input_wait_s = step.input_wait;
-  return true;
-}
-
 // The word for the largest part of the exchanges.
 std::string_view QuickRun::largest_part() const {
   if (!has_curve_ && is_split_) {
@@ -348,9 +324,26 @@ std::string_view QuickRun::largest_part() const {
 // The summary of run(). False if the run would be refused.
 bool QuickRun::summarize(Summary& summary) {
   const Period step = period_of(forward_end_s_);
-  if (!set_times(step, summary)) {
+  const double finish = std::max(channel_end_s_, backward_s_);
+  const double first_batch = input_pipelined_ ? 0 : input_s_; // read within the first iteration
+  const double makespan = first_batch + forward_total_s_ +
+                          static_cast<double>(scenario_.training.iterations - 1) * step.period +
+                          (finish + update_s_);
+  if (!std::isfinite(makespan) || makespan > scenario_.simulated_limit.value) {
     return false;
   }
+  summary.iteration_time_s = step.period;
+  summary.forward_s = forward_total_s_;
+  summary.backward_s = backward_s_;
+  summary.update_s = update_s_;
+  summary.codec_compute_s = 0;
+  summary.compute_s = forward_total_s_ + backward_s_ + update_s_;
+  fill_communication(communication_s_, step.exposed, summary);
+  summary.wire_bytes = wire_bytes_;
+  summary.straggler_wait_s = 0;
+  summary.makespan_s = makespan;
+  fill_speedup(scenario_, alone_period_s_, step.period, summary);
+  summary.input_wait_s = step.input_wait;
   if (scenario_.communication.schedule == buckets::Schedule::optimal) {
     summary.merge_certified_optimal = merge_is_certified(scenario_);
   }

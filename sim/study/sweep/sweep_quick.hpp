@@ -32,20 +32,6 @@ struct QuickPoint {
 // latency.
 [[nodiscard]] bool set_network(const QuickPoint& point, bool block_follows, Cluster& cluster);
 
-// The largest number of bytes that any rank sends in one exchange of gradients, cached.
-class WireBytes {
-public:
-  // The bytes that the rank that sends most sends in the exchange of `scenario` by `algorithm`,
-  // with `bytes` bytes among its ranks; 0 for one rank. All calls must give the same scenario but
-  // for its network, because the cache does not tell scenarios apart.
-  [[nodiscard]] double most(const Scenario& scenario, collectives::AlgorithmId algorithm,
-                            double bytes);
-
-private:
-  using Known = std::map<double, double>;                                    // by bytes
-  std::map<std::pair<collectives::AlgorithmId, std::int64_t>, Known> known_; // by ranks, too
-};
-
 class QuickRun {
 public:
   // Null if the scenario cannot take the quick path (takes_quick_way()), for example because it has
@@ -84,12 +70,12 @@ private:
   void take_messages();
   [[nodiscard]] bool set_costs(const QuickPoint& point);
   [[nodiscard]] bool plan_messages(Summary& summary);
+  [[nodiscard]] double most_sent(collectives::AlgorithmId algorithm, double bytes);
   void send_in_turn();
   void send_transfers(Summary& summary);
   void compute_forward();
   [[nodiscard]] double chained_s();
   [[nodiscard]] Period period_of(double end) const;
-  [[nodiscard]] bool set_times(const Period& step, Summary& summary) const;
   [[nodiscard]] std::string_view largest_part() const;
   [[nodiscard]] bool summarize(Summary& summary);
 
@@ -113,8 +99,11 @@ private:
   bool has_curve_{};    // the exchange is no a + b n
   bool is_split_{};     // start-ups are all latency, and what bytes take is all bandwidth
   bool takes_bounds_{}; // the run takes closed forms that are upper bounds
-  WireBytes wire_;
-  std::map<std::int64_t, double> wire_totals_; // of static messages by one algorithm, by ranks
+  using Ranks = std::int64_t;
+  // most_sent() by algorithm, ranks and bytes, and that of all messages of static ones by one
+  // algorithm.
+  std::map<std::pair<collectives::AlgorithmId, Ranks>, std::map<double, double>> sent_;
+  std::map<Ranks, double> sent_in_all_;
 
   // Of the last point, or of all points if is_static_.
   buckets::Plan plan_;
