@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "base/quantity.hpp"
-#include "buckets/batch.hpp"
+#include "buckets/optimal.hpp"
 #include "buckets/sending.hpp"
 
 namespace stepsim::buckets {

@@ -1,10 +1,11 @@
 // The best partition into runs: F_i = min over j < i of max(F_j, r_i) + T(S_i - S_j), exact for any
 // cost of a group's bytes and count, since an earlier end of a prefix never hurts. MER 5.7
-// (derived). O(items) for a linear cost (batch.hpp), O(items^2) for any other.
-#include "buckets/batch.hpp"
+// (derived). O(items) for a linear cost (optimal.hpp), O(items^2) for any other.
+#include "buckets/optimal.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "buckets/planner_options.hpp"
 
@@ -13,6 +14,10 @@ namespace stepsim::buckets {
 namespace {
 
 constexpr double kTie = kOptimalTie;
+
+// Relative. Without a start-up two messages in a row take as long as one, and rounding alone would
+// decide: a message is split where that gains more than this.
+constexpr double kLeastGain = 1e-12;
 
 // Returns the plan of all items, which is the last element of best_prefixes().
 Plan plan_from_back(const Problem& problem, std::span<const BestPrefix> best) {
@@ -26,6 +31,31 @@ Plan plan_from_back(const Problem& problem, std::span<const BestPrefix> best) {
   return plan;
 }
 
+// The items with bytes, in backward order.
+struct SentItems {
+  std::vector<double> ready_s;
+  std::vector<double> bytes;
+  std::vector<double> prefix_bytes; // size() + 1 sums, from 0
+  double channel_free_s{};          // the channel is busy until then
+  [[nodiscard]] std::size_t size() const { return ready_s.size(); }
+};
+
+SentItems sent_items(const Problem& problem) {
+  assert(!problem.items.empty() && "a problem has at least one item");
+  SentItems items{.ready_s = {},
+                  .bytes = {},
+                  .prefix_bytes = {0},
+                  .channel_free_s = problem.channel_free.value};
+  for (const Item& item : problem.items) {
+    if (item.bytes.value > 0) {
+      items.ready_s.push_back(item.ready.value);
+      items.bytes.push_back(static_cast<double>(item.bytes.value));
+      items.prefix_bytes.push_back(items.prefix_bytes.back() + items.bytes.back());
+    }
+  }
+  return items;
+}
+
 // Sizes of messages cut into pieces at which a curve is bounded by a line: four pieces between two
 // powers of two, found by the leading bits of the size. Pieces ascend with the size.
 constexpr int kPieceShift = 50; // leaves the exponent and two bits of the mantissa
@@ -36,7 +66,7 @@ double piece_begin(std::uint64_t piece) { return std::bit_cast<double>(piece << 
 // piece of the sizes.
 class LeastCosts {
 public:
-  LeastCosts(const Cost& cost, const BatchItems& items) {
+  LeastCosts(const Cost& cost, const SentItems& items) {
     const auto* curve = std::get_if<CurveCost>(&cost.base);
     if (curve == nullptr || !curve->least) {
       return;
@@ -72,7 +102,7 @@ private:
 // little above the end of some candidate, nor above the best end so far.
 class AnyCostScan {
 public:
-  AnyCostScan(const Problem& problem, const BatchItems& items)
+  AnyCostScan(const Problem& problem, const SentItems& items)
       : cost_(problem.cost), items_(items), least_(problem.cost, items), best_(items.size() + 1) {
     for (std::size_t i = 0; i < best_.size(); ++i) {
       best_[i].bytes = items.prefix_bytes[i];
@@ -161,7 +191,7 @@ private:
   }
 
   const Cost& cost_;
-  const BatchItems& items_;
+  const SentItems& items_;
   LeastCosts least_;
   std::vector<BestPrefix> best_;
   std::size_t ready_before_ = 0; // a guess: the last j with F_j <= r_i
@@ -169,11 +199,54 @@ private:
 
 } // namespace
 
+// F is non-decreasing, so J = the last j < i with F_j <= r_i never moves back; of all j <= J it is
+// the best (most bytes already sent, same start r_i), and of all j > J the best is J + 1, since
+// F_j - b S_j is non-decreasing. Ties go to the smallest j (MER 5.7): to 0 where bytes cost
+// nothing.
+std::vector<BestPrefix> best_prefixes(const Problem& problem, const LinearCost& cost) {
+  const double startup = cost.startup_s;
+  const double per_byte = cost.per_byte_s;
+  const Item* item = problem.items.data();
+  const Item* const last = item + problem.items.size() - 1;
+  std::vector<BestPrefix> prefixes(problem.items.size() + 1);
+  BestPrefix* const prefix = prefixes.data();
+  prefix->finish_s = problem.channel_free.value;
+  std::size_t known = 1; // prefixes
+  std::size_t j = 0;
+  double sum = 0;
+  const auto choose = [&](double ready) {
+    while (j + 1 < known && prefix[j + 1].finish_s <= ready) {
+      ++j;
+    }
+    const BestPrefix& sent = prefix[j];
+    double best = std::max(sent.finish_s, ready) + (startup + per_byte * (sum - sent.bytes));
+    std::size_t from = per_byte > 0 || prefix->finish_s > ready ? j : 0;
+    if (j + 1 < known) {
+      const BestPrefix& after = prefix[j + 1];
+      const double next = after.finish_s + (startup + per_byte * (sum - after.bytes));
+      const bool gains = next < best * (1 - kLeastGain);
+      from = gains ? j + 1 : from;
+      best = gains ? next : best;
+    }
+    prefix[known++] = {best, sum, static_cast<std::uint32_t>(from)};
+  };
+  for (; item != last && prefix[known - 1].finish_s <= last->ready.value; ++item) {
+    sum += static_cast<double>(item->bytes.value);
+    choose(item->ready.value);
+  }
+  for (; item <= last; ++item) {
+    sum += static_cast<double>(item->bytes.value);
+  }
+  choose(last->ready.value);
+  prefixes.resize(known);
+  return prefixes;
+}
+
 Plan plan_optimal(const Problem& problem, const ScheduleOptions& /*options*/) {
   if (problem.cost.is_linear()) {
     return plan_from_back(problem, best_prefixes(problem, std::get<LinearCost>(problem.cost.base)));
   }
-  const BatchItems items = batch_items(problem);
+  const SentItems items = sent_items(problem);
   return plan_from_back(problem, AnyCostScan(problem, items).prefixes());
 }
 

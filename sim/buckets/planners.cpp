@@ -1,7 +1,7 @@
 #include "buckets/planners.hpp"
 
 #include "base/error.hpp"
-#include "buckets/batch.hpp"
+#include "buckets/optimal.hpp"
 #include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
 

@@ -25,7 +25,7 @@ ALLOWS = re.compile(r"-ffp-contract=(?!off)|-Ofast|-ffast-math|-funsafe-math-opt
 # several instruction sets join by themselves.
 KERNELS = ["collectives/formula/closed_form_ring.cpp", "links/flow/flow_level.cpp", "buckets/cost.cpp",
            "buckets/sending.cpp", "study/sweep/sweep_quick.cpp", "programs/step/exchange_times.cpp",
-           "buckets/batch.cpp"]
+           "buckets/optimal.cpp"]
 # This one has an a + b m in it, so that a compiler that may fuse does.
 SAMPLE = "collectives/formula/closed_form_ring.cpp"
 

@@ -8,7 +8,7 @@
 #include <benchmark/benchmark.h>
 
 #include "base/random.hpp"
-#include "buckets/batch.hpp"
+#include "buckets/optimal.hpp"
 #include "buckets/planners.hpp"
 
 namespace {

@@ -8,17 +8,6 @@
 
 namespace stepsim::buckets {
 
-// The items with bytes, in backward order.
-struct BatchItems {
-  std::vector<double> ready_s;
-  std::vector<double> bytes;
-  std::vector<double> prefix_bytes; // size() + 1 sums, from 0
-  double channel_free_s{};          // the channel is busy until then
-  [[nodiscard]] std::size_t size() const { return ready_s.size(); }
-};
-
-[[nodiscard]] BatchItems batch_items(const Problem& problem);
-
 // The best plan of the first i items.
 struct BestPrefix {
   double finish_s{};    // F_i
