@@ -103,14 +103,12 @@ OverlapConstants fit(const MeasuredSteps& measured, const Steps& steps, const Ke
     return constants;
   };
   std::vector<double> start;
-  if (!kept.startup) {
-    start.push_back(measured.startup_s);
-  }
-  if (!kept.per_byte) {
-    start.push_back(2 * measured.per_byte_s);
-  }
-  if (!kept.compute) {
-    start.push_back(0.5);
+  for (const auto& [is_kept, first] :
+       {std::pair(kept.startup, measured.startup_s),
+        std::pair(kept.per_byte, 2 * measured.per_byte_s), std::pair(kept.compute, 0.5)}) {
+    if (!is_kept) {
+      start.push_back(first);
+    }
   }
   if (start.empty()) {
     return constants_at(start);

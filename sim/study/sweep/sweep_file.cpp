@@ -124,36 +124,30 @@ void parse_zip(const io::Json& json, io::Problems& problems, Grid& grid) {
   }
   std::vector<std::size_t> zip;
   for (const io::Json& pointer : json.as_array()) {
-    const auto found = std::find_if(grid.axes.begin(), grid.axes.end(), [&](const Axis& axis) {
-      return pointer.is_string() && axis.pointer == pointer.as_string();
-    });
-    if (found == grid.axes.end()) {
+    const auto a = pointer.is_string() ? grid.axis_of(pointer.as_string()) : std::nullopt;
+    if (!a) {
       problems.add(pointer, "must be the field of an axis");
       return;
     }
-    const auto a = static_cast<std::size_t>(found - grid.axes.begin());
-    const auto holds = [&](const std::vector<std::size_t>& other) {
-      return std::find(other.begin(), other.end(), a) != other.end();
+    const auto holds = [&](const auto& other) {
+      return std::ranges::find(other, *a) != other.end();
     };
-    if (holds(zip) || std::any_of(grid.zips.begin(), grid.zips.end(), holds)) {
+    if (holds(zip) || std::ranges::any_of(grid.zips, holds)) {
       problems.add(pointer, "zipped twice");
       return;
     }
-    zip.push_back(a);
+    zip.push_back(*a);
   }
   add_zip(json, std::move(zip), problems, grid);
 }
 
 // Index of the second axis with the same field, or of none.
 std::size_t repeated_axis(const Grid& grid) {
-  for (std::size_t a = 0; a < grid.axes.size(); ++a) {
-    for (std::size_t b = 0; b < a; ++b) {
-      if (grid.axes[a].pointer == grid.axes[b].pointer) {
-        return a;
-      }
-    }
+  std::size_t a = 0;
+  while (a < grid.axes.size() && grid.axis_of(grid.axes[a].pointer) == a) {
+    ++a;
   }
-  return grid.axes.size();
+  return a;
 }
 
 // The first axis whose pointer leads nowhere in the scenario, with the reason.

@@ -70,18 +70,16 @@ PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
   bool any = false;
   std::vector<QuickField> fields(kQuick.size());
   for (std::size_t f = 0; f < kQuick.size(); ++f) {
-    fields[f].axis = sweep.grid.axes.size(); // none
-    for (std::size_t a = 0; a < sweep.grid.axes.size(); ++a) {
-      const Axis& axis = sweep.grid.axes[a];
-      if (axis.pointer == kQuick[f]) {
-        fields[f].axis = a;
-        any = true;
-        for (const io::Json& value : axis.values) {
-          fields[f].values.push_back(quick_number(value, f));
-        }
-      } else if (kQuick[f].starts_with(axis.pointer + "/")) {
-        return; // an axis that sets the field's object: only the order of axes tells who wins
-      }
+    const std::vector<Axis>& axes = sweep.grid.axes;
+    const auto found = sweep.grid.axis_of(kQuick[f]);
+    fields[f].axis = found.value_or(axes.size());
+    any = any || found;
+    for (const io::Json& value : found ? axes[*found].values : std::vector<io::Json>()) {
+      fields[f].values.push_back(quick_number(value, f));
+    }
+    if (std::ranges::any_of(
+            axes, [&](const Axis& axis) { return kQuick[f].starts_with(axis.pointer + "/"); })) {
+      return; // an axis that sets the field's object: only the order of axes tells who wins
     }
   }
   if (any && shares_enough(fields)) {
