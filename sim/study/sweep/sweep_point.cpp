@@ -296,6 +296,16 @@ SharedRun::SharedRun(const Scenario& scenario, bool block_follows, double max_se
 // Keys that a single node does not read are read with several.
 bool SharedRun::set_point(const QuickPoint& point, std::int64_t replication) {
   Cluster& cluster = scenario_.nominal ? scenario_.nominal->cluster : scenario_.cluster;
+  const Network& network = cluster.network;
+  if (const auto& profile = network.profile; scenario_.nominal && profile) {
+    // A measured link is one no longer where a key replaces its value.
+    const bool is_measured =
+        profile->label != links::ProfileLabel::default_value || profile->fitted_rate;
+    if (point.latency_s != network.latency_s ||
+        (is_measured && point.bandwidth_Bps != network.bandwidth_Bps)) {
+      return false;
+    }
+  }
   if (point.nodes < 2 || point.nodes * cluster.gpus_per_node < least_ranks_ ||
       !set_network(point, block_follows_, cluster)) {
     return false;
