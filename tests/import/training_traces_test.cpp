@@ -334,11 +334,11 @@ TEST_CASE("idle time of the second step: waiting for launches or for other strea
     ByteSource bytes(row.file, std::uint64_t{1} << 33, true);
     KinetoRecording recording = read_kineto([&] { return bytes.next(); }, bytes.name());
     const KinetoRank rank = reduce_rank(recording, std::nullopt, 1);
-    REQUIRE(rank.idle.size() >= 2);
-    const IdleTime& idle = rank.idle[1];
-    CHECK(100.0 * static_cast<double>(idle.idle) / static_cast<double>(idle.span) ==
+    REQUIRE(rank.steps.size() >= 2);
+    const StepTimes& times = rank.steps[1].times;
+    CHECK(100.0 * static_cast<double>(times.idle()) / static_cast<double>(times.span) ==
           plus_minus(row.idle, 0.051));
-    CHECK(100.0 * static_cast<double>(idle.launch) / static_cast<double>(idle.idle) ==
+    CHECK(100.0 * static_cast<double>(times.launch_idle) / static_cast<double>(times.idle()) ==
           plus_minus(row.launch, 0.051));
   }
 }

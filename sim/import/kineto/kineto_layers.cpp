@@ -18,38 +18,38 @@ struct StepReader {
   std::int32_t thread{}; // forward thread
 };
 
-// Length of the union of intervals; `begins` ascend.
-Nanoseconds covered(const std::vector<std::pair<Nanoseconds, Nanoseconds>>& intervals) {
-  Nanoseconds sum = 0;
-  Nanoseconds until = 0;
-  for (const auto& [begin, end] : intervals) {
-    const Nanoseconds from = std::max(begin, until);
-    sum += std::max<Nanoseconds>(end - from, 0);
-    until = std::max(until, end);
-  }
-  return sum;
-}
-
-// Kernels of several streams overlap: sums say how much work there was, unions how long it took.
+// Kernels of several streams overlap: sums say how much work there was, unions how long it took. A
+// gap is where the next item in order of start begins behind the end of all before.
 StepTimes step_times(const StepReader& reader, const KinetoStep& step) {
   StepTimes times;
   times.wall = step.end - step.begin;
-  std::vector<std::pair<Nanoseconds, Nanoseconds>> all;
-  std::vector<std::pair<Nanoseconds, Nanoseconds>> compute;
+  std::vector<const DeviceItem*> order;
   for (const DeviceItem& item : reader.index.items(reader.step)) {
+    order.push_back(&item);
     times.work[static_cast<std::size_t>(item.work)] += item.duration();
-    all.emplace_back(item.begin, item.end);
-    if (item.work != WorkClass::communication) {
-      compute.emplace_back(item.begin, item.end);
-    }
     if (item.work == WorkClass::backward && reader.index.kind(item.top) == NodeKind::gradient) {
       times.gradient_nodes += item.duration();
     }
   }
-  std::ranges::sort(all);
-  std::ranges::sort(compute);
-  times.busy = covered(all);
-  times.compute_busy = covered(compute);
+  std::ranges::sort(order, {},
+                    [](const DeviceItem* item) { return std::tuple(item->begin, item->launched); });
+  const Nanoseconds begin = order.empty() ? 0 : order.front()->begin;
+  Nanoseconds until = begin; // end of all items so far
+  Nanoseconds compute_until = begin;
+  for (const DeviceItem* item : order) {
+    if (item->begin > until && (item->launched > until - kLateLaunch || item->launch_end > until)) {
+      times.launch_idle += item->begin - until;
+    }
+    const auto cover = [item](Nanoseconds& covered, Nanoseconds& last) {
+      covered += std::max<Nanoseconds>(item->end - std::max(item->begin, last), 0);
+      last = std::max(last, item->end);
+    };
+    cover(times.busy, until);
+    if (item->work != WorkClass::communication) {
+      cover(times.compute_busy, compute_until);
+    }
+  }
+  times.span = until - begin;
   return times;
 }
 

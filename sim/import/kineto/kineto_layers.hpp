@@ -45,9 +45,15 @@ struct CollectiveSample {
 // wall is the host time from begin to end of the step. busy is the time in which the device runs
 // anything, compute_busy that in which it runs anything but communication; streams that overlap
 // count once. gradient_nodes is the sum of the device work that gradient nodes launched.
+// Why the device is idle (INP 1.9): span is from the start of the first item of the step to the end
+// of the last one, and a gap is a time within it in which no stream runs an item. launch_idle is
+// the sum of the gaps that a late host caused: the launch of the item after the gap had not begun 2
+// us before the gap, or had not returned when it began. In all other gaps the device waited for a
+// stream, a collective or an event.
 struct StepTimes {
-  Nanoseconds wall{}, busy{}, compute_busy{}, gradient_nodes{};
-  std::array<Nanoseconds, kWorkClasses> work{}; // sums of durations by WorkClass
+  Nanoseconds wall{}, busy{}, compute_busy{}, gradient_nodes{}, span{}, launch_idle{};
+  std::array<Nanoseconds, kWorkClasses> work{};                  // sums of durations by WorkClass
+  [[nodiscard]] Nanoseconds idle() const { return span - busy; } // sum of all gaps
   [[nodiscard]] Nanoseconds sum(WorkClass c) const { return work[static_cast<std::size_t>(c)]; }
   [[nodiscard]] Nanoseconds all() const {
     return std::accumulate(work.begin(), work.end(), Nanoseconds{0});

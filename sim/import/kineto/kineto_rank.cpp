@@ -225,7 +225,6 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   rank.record_shapes = recording.record_shapes;
   rank.steps = std::move(sampled.samples);
   std::ranges::for_each(rank.steps, join_repeats);
-  rank.idle = std::move(sampled.idle);
   rank.device_use = std::move(sampled.device);
   rank.calls = std::move(sampled.calls);
   for (const KinetoStep& step : sampled.steps) {

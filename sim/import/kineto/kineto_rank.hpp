@@ -63,20 +63,9 @@ private:
 // which they start, work of the device to that of its launch. The samples are the same as if all
 // events were in memory.
 
-// Why the device is idle (INP 1.9). A gap is a time within a step in which no stream of the device
-// runs an item. It is a launch gap, caused by a late host, if the launch of the item after the gap
-// had not begun 2 us before the gap, or had not returned when the gap began. In all other gaps the
-// device waited for a dependency: a stream, a collective or an event.
-struct IdleTime {       // idle times of one step
-  Nanoseconds span{};   // from the start of its first item to the end of its last
-  Nanoseconds idle{};   // sum of all gaps
-  Nanoseconds launch{}; // sum of the launch gaps
-};
-
 struct SampledSteps {
   std::vector<KinetoStep> steps;
   std::vector<StepSample> samples;   // [step]
-  std::vector<IdleTime> idle;        // [step]
   std::vector<DeviceStep> device;    // [step]
   std::vector<CollectiveCall> calls; // all calls of the recording, in order of start
   Nanoseconds device_time{};         // sum over all work of the device
@@ -159,7 +148,6 @@ struct KinetoRank {
   // Share of device time launched outside all steps or by an unknown launch.
   double unattributed_fraction{};
   bool forward_only = false;          // the file has no backward nodes
-  std::vector<IdleTime> idle;         // [step]
   std::vector<DeviceStep> device_use; // [step]
   std::vector<CollectiveCall> calls;  // all calls of the file, in order of start
   std::optional<ShardedStep> sharded; // from the last used step

@@ -52,9 +52,10 @@ void add_idle(std::span<const KinetoRank> ranks, layers::Checks& checks) {
   double span = 0;
   for (const KinetoRank& rank : ranks) {
     for (const std::size_t i : rank.used) {
-      idle += number(rank.idle[i].idle);
-      launch += number(rank.idle[i].launch);
-      span += number(rank.idle[i].span);
+      const StepTimes& times = rank.steps[i].times;
+      idle += number(times.idle());
+      launch += number(times.launch_idle);
+      span += number(times.span);
     }
   }
   if (span > 0) {

@@ -60,38 +60,6 @@ private:
                    "no GPU activity recorded: profile with ProfilerActivity.CUDA");
 }
 
-// One value per step. Items are sorted by step, and looked at in order of start; a gap is where the
-// next one begins behind the end of all before.
-std::vector<IdleTime> idle_times(std::span<const DeviceItem> items, std::size_t steps) {
-  std::vector<IdleTime> idle(steps);
-  std::vector<const DeviceItem*> order;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].step >= 0) {
-      order.push_back(&items[i]);
-    }
-    const bool last = i + 1 == items.size() || items[i + 1].step != items[i].step;
-    if (!last || order.empty()) {
-      continue;
-    }
-    IdleTime& time = idle[static_cast<std::size_t>(items[i].step)];
-    std::ranges::sort(
-        order, {}, [](const DeviceItem* item) { return std::tuple(item->begin, item->launched); });
-    Nanoseconds until = order.front()->begin; // end of all items so far
-    for (const DeviceItem* item : order) {
-      if (item->begin > until) {
-        time.idle += item->begin - until;
-        if (item->launched > until - kLateLaunch || item->launch_end > until) {
-          time.launch += item->begin - until;
-        }
-      }
-      until = std::max(until, item->end);
-    }
-    time.span = until - order.front()->begin;
-    order.clear();
-  }
-  return idle;
-}
-
 } // namespace
 
 Nanoseconds DeviceStep::length() const {
@@ -268,7 +236,6 @@ void KinetoWindows::sample_into(SampledSteps& result, const Range& range) {
   std::vector<CollectiveCall> calls = collective_calls(recording_, steps, attribution);
   std::ranges::move(sample_steps(recording_, steps, attribution, calls),
                     std::back_inserter(result.samples));
-  std::ranges::move(idle_times(attribution.items, steps.size()), std::back_inserter(result.idle));
   clock_.add(recording_, steps, attribution, calls);
   for (CollectiveCall& call : calls) {
     if (call.begin >= range.begin && call.begin < range.end) { // else another window's
