@@ -65,6 +65,15 @@ const Json* find_any(const Json& object, std::initializer_list<std::string_view>
   throw InputError(std::string(place.file()), place.pointer(), message);
 }
 
+// A value that `set` refuses is wrong at its place.
+template <class Set> void set_at(const Json& place, const Set& set) {
+  try {
+    set();
+  } catch (const ChakraProblem& problem) {
+    fail_at(place, problem.message);
+  }
+}
+
 // Empty for what is no number.
 std::optional<double> number_in(const Json& value) {
   if (value.is_number()) {
@@ -116,10 +125,7 @@ void set_value(ChakraNode& node, std::string_view name, const Json& value) {
   if (value.is_string()) {
     found.text = value.as_string();
   }
-  const std::string problem = set_attribute(node, name, found, ChakraSchema::current);
-  if (!problem.empty()) {
-    fail_at(value, problem);
-  }
+  set_at(value, [&] { set_attribute(node, name, found, ChakraSchema::current); });
 }
 
 // {"name": "comm_size", "int64Val": "8196000"}: the value is under any key but the two others.
@@ -162,15 +168,11 @@ ChakraNode read_node(const Json& json) {
   if (const Json* attributes = find_any(json, {"attr", "attrs"})) {
     read_attributes(node, *attributes);
   }
-  std::string problem;
   if (const Json* time = find_any(json, {"runtime", "durationMicros", "duration_micros"})) {
-    problem = set_duration(node, required_number(*time));
+    set_at(json, [&] { set_duration(node, required_number(*time)); });
   }
   if (const Json* time = find_any(json, {"startTimeMicros", "start_time_micros"})) {
-    problem += set_start(node, required_number(*time));
-  }
-  if (!problem.empty()) {
-    fail_at(json, problem);
+    set_at(json, [&] { set_start(node, required_number(*time)); });
   }
   if (const Json* list = find_any(json, {"data_deps", "dataDeps"})) {
     for (const Json& id : list->is_array() ? list->as_array() : Array{}) {

@@ -16,8 +16,11 @@ namespace {
 // A time or a size that a double holds exactly.
 constexpr double kMostNumber = 9007199254740992.0; // 2^53
 
-std::string must_be(std::string_view what, double number) {
-  return fmt::format("{}: must be an integer from 0 to 2^53, got {}", what, base::shortest(number));
+void require(bool good, std::string_view what, double number) {
+  if (!good) {
+    throw ChakraProblem{
+        fmt::format("{}: must be an integer from 0 to 2^53, got {}", what, base::shortest(number))};
+  }
 }
 
 // Collectives of the schema without metadata, by number.
@@ -107,44 +110,37 @@ std::vector<std::size_t> by_dependencies(const ChakraFile& file) {
 
 } // namespace
 
-std::string set_attribute(ChakraNode& node, std::string_view name, const ChakraValue& value,
-                          ChakraSchema schema) {
+void set_attribute(ChakraNode& node, std::string_view name, const ChakraValue& value,
+                   ChakraSchema schema) {
+  const double number = value.number;
   if (name == "comm_type") {
-    node.op = operation_of(value.number, schema);
-    return node.op ? "" : "comm_type: unknown, " + base::shortest(value.number);
-  }
-  if (name == "comm_size") {
-    if (!(value.number >= 0) || value.number > kMostNumber ||
-        value.number != static_cast<double>(static_cast<std::int64_t>(value.number))) {
-      return must_be("comm_size", value.number);
+    node.op = operation_of(number, schema);
+    if (!node.op) {
+      throw ChakraProblem{"comm_type: unknown, " + base::shortest(number)};
     }
-    node.bytes = static_cast<std::int64_t>(value.number);
+  } else if (name == "comm_size") {
+    require(number >= 0 && number <= kMostNumber && number == std::floor(number), name, number);
+    node.bytes = static_cast<std::int64_t>(number);
   } else if (name == "is_cpu_op") {
-    node.on_host = value.number != 0;
+    node.on_host = number != 0;
   } else if (name == "pg_name") {
-    node.group = value.text.empty() ? base::shortest(value.number) : std::string(value.text);
+    node.group = value.text.empty() ? base::shortest(number) : std::string(value.text);
   } else if (name == "runtime") {
-    return set_duration(node, value.number);
+    set_duration(node, number);
   }
-  return "";
 }
 
-std::string set_duration(ChakraNode& node, double microseconds) {
-  if (!(microseconds >= 0) || microseconds > kMostNumber) {
-    return must_be("duration", microseconds);
-  }
+void set_duration(ChakraNode& node, double microseconds) {
+  require(microseconds >= 0 && microseconds <= kMostNumber, "duration", microseconds);
   node.duration_us = microseconds;
-  return "";
 }
 
-std::string set_start(ChakraNode& node, double microseconds) {
-  if (!(microseconds >= 0) || microseconds > 2 * kMostNumber) { // stamps since 1970 fit
-    return must_be("start", microseconds);
-  }
+void set_start(ChakraNode& node, double microseconds) {
+  require(microseconds >= 0 && microseconds <= 2 * kMostNumber, "start", // stamps since 1970 fit
+          microseconds);
   if (microseconds > 0) {
     node.start_us = microseconds;
   }
-  return "";
 }
 
 void set_type(ChakraNode& node, std::uint64_t type, ChakraSchema schema) {

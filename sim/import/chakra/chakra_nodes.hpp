@@ -69,13 +69,18 @@ struct ChakraValue {
 // metadata (0.0.4, since 2023); without_metadata: the schema before it.
 enum class ChakraSchema : std::uint8_t { current, without_metadata };
 
-// The set_ functions set a member from a value of the file. Those that return a text return an
-// error message, "" if the value is valid. set_attribute() ignores unknown names, and set_start()
-// takes 0 as not recorded.
-[[nodiscard]] std::string set_attribute(ChakraNode& node, std::string_view name,
-                                        const ChakraValue& value, ChakraSchema schema);
-[[nodiscard]] std::string set_duration(ChakraNode& node, double microseconds);
-[[nodiscard]] std::string set_start(ChakraNode& node, double microseconds);
+// What is wrong with a node or a message; whoever reads the file adds the place.
+struct ChakraProblem {
+  std::string message;
+};
+
+// The set_ functions set a member from a value of the file. Those of numbers throw ChakraProblem
+// for a value that cannot be. set_attribute() ignores unknown names, and set_start() takes 0 as not
+// recorded.
+void set_attribute(ChakraNode& node, std::string_view name, const ChakraValue& value,
+                   ChakraSchema schema);
+void set_duration(ChakraNode& node, double microseconds);
+void set_start(ChakraNode& node, double microseconds);
 void set_type(ChakraNode& node, std::uint64_t type, ChakraSchema schema);
 void set_name(ChakraNode& node, std::string_view name);
 // Sets the dtype from the types of the inputs, "['Tensor(float)']".
@@ -143,18 +148,15 @@ struct WireField {
 // `bytes`. Empty if the bytes end early or the number needs more than 64 bits.
 [[nodiscard]] std::optional<std::uint64_t> take_varint(std::string_view& bytes);
 
-// The fields of one message, in order. next() is empty after the last field or at damaged bytes;
-// `damaged` tells the two apart.
-class WireReader {
-public:
-  explicit WireReader(std::string_view message) : rest_(message) {}
-  [[nodiscard]] std::optional<WireField> next();
-  [[nodiscard]] bool damaged() const { return damaged_; }
+// Removes the first field from a message that is not empty. Throws ChakraProblem for damaged bytes.
+[[nodiscard]] WireField take_field(std::string_view& message);
 
-private:
-  std::string_view rest_;
-  bool damaged_ = false;
-};
+// Calls `visit` for every field of a message, in order.
+template <class Visit> void each_field(std::string_view message, const Visit& visit) {
+  while (!message.empty()) {
+    visit(take_field(message));
+  }
+}
 
 // Decodes a signed integer of type sint32 or sint64: 0, 1, 2, 3 stand for 0, -1, 1, -2.
 [[nodiscard]] constexpr std::int64_t zigzag(std::uint64_t value) {

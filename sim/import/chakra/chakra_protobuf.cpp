@@ -23,170 +23,152 @@ std::uint64_t little_endian(std::string_view bytes) {
 constexpr std::uint64_t kLongestMessage = std::uint64_t{64} << 20;
 constexpr std::size_t kMostDependencies = 20'000'000;
 
-constexpr std::string_view kDamaged = "not a message of protocol buffers";
+constexpr const char* kDamaged = "not a message of protocol buffers";
 
-// The value in field `number` of an attribute, by its type in the schema. Lists and texts count 0.
-std::optional<ChakraValue> value_of(const WireField& field, ChakraSchema schema) {
-  const auto integer = [](std::int64_t value) {
-    return ChakraValue{static_cast<double>(value), {}};
-  };
+void require(bool is_good) {
+  if (!is_good) {
+    throw ChakraProblem{kDamaged};
+  }
+}
+
+// How a field of an attribute holds its value; lists and texts count 0.
+enum class Encoding { real64, real32, signed64, unsigned64, zigzag, signed32, text };
+struct ValueField {
+  std::uint32_t number;
+  Encoding encoding;
+};
+constexpr std::array kValueFields{
+    ValueField{3, Encoding::real64},      ValueField{5, Encoding::real32},
+    ValueField{7, Encoding::signed64},    ValueField{9, Encoding::signed64},
+    ValueField{11, Encoding::unsigned64}, ValueField{13, Encoding::unsigned64},
+    ValueField{15, Encoding::zigzag},     ValueField{17, Encoding::zigzag},
+    ValueField{19, Encoding::unsigned64}, ValueField{21, Encoding::unsigned64},
+    ValueField{23, Encoding::signed32},   ValueField{25, Encoding::signed64},
+    ValueField{27, Encoding::unsigned64}, ValueField{29, Encoding::text},
+    ValueField{31, Encoding::text}};
+constexpr std::array kOldValueFields{ValueField{4, Encoding::real32},
+                                     ValueField{5, Encoding::signed64},
+                                     ValueField{6, Encoding::text}};
+
+ChakraValue value_in(const WireField& field, Encoding encoding) {
   const auto low = static_cast<std::uint32_t>(field.value);
-  if (schema == ChakraSchema::without_metadata) {
-    switch (field.number) {
-    case 4: // float
-      return ChakraValue{static_cast<double>(std::bit_cast<float>(low)), {}};
-    case 5: // int64
-      return integer(static_cast<std::int64_t>(field.value));
-    case 6: // bytes
-      return ChakraValue{0, field.bytes};
-    default:
-      return std::nullopt;
-    }
+  switch (encoding) {
+  case Encoding::real64:
+    return {std::bit_cast<double>(field.value), {}};
+  case Encoding::real32:
+    return {static_cast<double>(std::bit_cast<float>(low)), {}};
+  case Encoding::signed64:
+    return {static_cast<double>(static_cast<std::int64_t>(field.value)), {}};
+  case Encoding::unsigned64:
+    return {static_cast<double>(field.value), {}};
+  case Encoding::zigzag:
+    return {static_cast<double>(zigzag(field.value)), {}};
+  case Encoding::signed32:
+    return {static_cast<double>(static_cast<std::int32_t>(low)), {}};
+  case Encoding::text:
+    return {0, field.bytes};
   }
-  switch (field.number) {
-  case 3: // double
-    return ChakraValue{std::bit_cast<double>(field.value), {}};
-  case 5: // float
-    return ChakraValue{static_cast<double>(std::bit_cast<float>(low)), {}};
-  case 7:  // int32
-  case 9:  // int64
-  case 25: // sfixed64
-    return integer(static_cast<std::int64_t>(field.value));
-  case 11: // uint32
-  case 13: // uint64
-  case 19: // fixed32
-  case 21: // fixed64
-  case 27: // bool
-    return ChakraValue{static_cast<double>(field.value), {}};
-  case 15: // sint32
-  case 17: // sint64
-    return integer(zigzag(field.value));
-  case 23: // sfixed32
-    return integer(static_cast<std::int32_t>(low));
-  case 29: // string
-  case 31: // bytes
-    return ChakraValue{0, field.bytes};
-  default:
-    return std::nullopt;
-  }
+  return {};
 }
 
 class NodeReader {
 public:
-  explicit NodeReader(ChakraSchema schema) : schema_(schema) {}
+  explicit NodeReader(ChakraSchema schema) : current_(schema == ChakraSchema::current) {}
 
-  // What is wrong with the message, empty if nothing is.
-  std::string read(std::string_view message) {
-    WireReader reader(message);
-    while (const auto field = reader.next()) {
-      if (std::string problem = read_field(*field); !problem.empty()) {
-        return problem;
-      }
-    }
+  ChakraNode read(std::string_view message) {
+    each_field(message, [this](const WireField& field) { read_field(field); });
     complete(node_);
-    return reader.damaged() ? std::string(kDamaged) : "";
+    return std::move(node_);
   }
-  ChakraNode& node() { return node_; }
 
 private:
-  [[nodiscard]] bool current() const { return schema_ == ChakraSchema::current; }
+  [[nodiscard]] ChakraSchema schema() const {
+    return current_ ? ChakraSchema::current : ChakraSchema::without_metadata;
+  }
 
-  std::string read_field(const WireField& field) {
+  void read_field(const WireField& field) {
     const bool number = field.type == WireType::varint;
     const bool bytes = field.type == WireType::bytes;
-    const std::uint32_t dependencies = current() ? 5 : 4;
-    if (field.number == (current() ? 10U : 11U)) {
-      return bytes ? read_attribute(field.bytes) : std::string(kDamaged);
-    }
-    if (field.number == dependencies) {
-      return read_dependencies(field);
-    }
-    switch (field.number) {
-    case 1:
+    if (field.number == (current_ ? 10U : 11U)) {
+      require(bytes);
+      read_attribute(field.bytes);
+    } else if (field.number == (current_ ? 5U : 4U)) {
+      read_dependencies(field);
+    } else if (field.number == 1) {
+      require(number);
       node_.id = field.value;
-      return number ? "" : std::string(kDamaged);
-    case 2:
+    } else if (field.number == 2) {
+      require(bytes);
       set_name(node_, field.bytes);
-      return bytes ? "" : std::string(kDamaged);
-    case 3:
-      set_type(node_, field.value, schema_);
-      return number ? "" : std::string(kDamaged);
-    case 6:
-      return !current() ? ""
-             : number   ? set_start(node_, static_cast<double>(field.value))
-                        : std::string(kDamaged);
-    case 7:
-      if (!current()) {
-        set_types(node_, field.bytes);
-        return "";
-      }
-      return number ? set_duration(node_, static_cast<double>(field.value)) : std::string(kDamaged);
-    case 8:
-      return current() ? read_inputs(field.bytes) : "";
-    case 13:
-    case 18:
-      return current() || !number ? ""
-                                  : "the schema of 2022 gives no unit of time: convert the trace "
-                                    "again with a Chakra of 2023 or later";
-    default:
-      return "";
+    } else if (field.number == 3) {
+      require(number);
+      set_type(node_, field.value, schema());
+    } else if (field.number == 6 && current_) {
+      require(number);
+      set_start(node_, static_cast<double>(field.value));
+    } else if (field.number == 7 && current_) {
+      require(number);
+      set_duration(node_, static_cast<double>(field.value));
+    } else if (field.number == 7) {
+      set_types(node_, field.bytes);
+    } else if (field.number == 8 && current_) {
+      each_field(field.bytes, [this](const WireField& input) {
+        if (input.number == 3) {
+          set_types(node_, input.bytes);
+        }
+      });
+    } else if ((field.number == 13 || field.number == 18) && !current_ && number) {
+      throw ChakraProblem{
+          "the schema of 2022 gives no unit of time: convert the trace again with a "
+          "Chakra of 2023 or later"};
     }
   }
 
   // One number, or several packed into a text.
-  std::string read_dependencies(const WireField& field) {
+  void read_dependencies(const WireField& field) {
     if (field.type == WireType::varint) {
       node_.after.push_back(field.value);
-      return "";
+      return;
     }
-    std::string_view rest = field.bytes;
-    while (!rest.empty()) {
+    for (std::string_view rest = field.bytes; !rest.empty();) {
       const auto id = take_varint(rest);
-      if (!id) {
-        return std::string(kDamaged);
-      }
+      require(id.has_value());
       node_.after.push_back(*id);
     }
-    return field.type == WireType::bytes ? "" : std::string(kDamaged);
+    require(field.type == WireType::bytes);
   }
 
-  std::string read_attribute(std::string_view message) {
-    WireReader reader(message);
+  void read_attribute(std::string_view message) {
+    const std::span<const ValueField> fields =
+        current_ ? std::span<const ValueField>(kValueFields) : kOldValueFields;
     std::string_view name;
     ChakraValue value;
-    while (const auto field = reader.next()) {
-      if (field->number == 1) {
-        name = field->bytes;
-      } else if (const auto found = value_of(*field, schema_)) {
-        value = *found;
+    each_field(message, [&](const WireField& field) {
+      const auto row = std::ranges::find(fields, field.number, &ValueField::number);
+      if (field.number == 1) {
+        name = field.bytes;
+      } else if (row != fields.end()) {
+        value = value_in(field, row->encoding);
       }
-    }
-    return reader.damaged() ? std::string(kDamaged) : set_attribute(node_, name, value, schema_);
+    });
+    set_attribute(node_, name, value, schema());
   }
 
-  std::string read_inputs(std::string_view message) {
-    WireReader reader(message);
-    while (const auto field = reader.next()) {
-      if (field->number == 3) {
-        set_types(node_, field->bytes);
-      }
-    }
-    return reader.damaged() ? std::string(kDamaged) : "";
-  }
-
-  ChakraSchema schema_;
+  bool current_;
   ChakraNode node_;
 };
 
 // Metadata has texts and messages alone; a node has a number, its id or its type.
 bool is_metadata(std::string_view message) {
-  WireReader reader(message);
-  while (const auto field = reader.next()) {
-    if (field->number > 2 || field->type != WireType::bytes) {
-      return false;
-    }
+  bool plain = true;
+  try {
+    each_field(message, [&](const WireField& field) {
+      plain = plain && field.number <= 2 && field.type == WireType::bytes;
+    });
+  } catch (const ChakraProblem&) {
+    return false;
   }
-  return !reader.damaged();
+  return plain;
 }
 
 // Messages in a row of chunks.
@@ -212,7 +194,7 @@ public:
         return true;
       }
       if (!size && here >= kLongestVarint) {
-        fail(std::string(kDamaged));
+        fail(kDamaged);
       }
       position_ += begin_;
       buffer_.erase(0, begin_);
@@ -268,54 +250,36 @@ std::optional<std::uint64_t> take_varint(std::string_view& bytes) {
   return std::nullopt;
 }
 
-std::optional<WireField> WireReader::next() {
-  if (rest_.empty() || damaged_) {
-    return std::nullopt;
-  }
-  damaged_ = true; // until the field is complete
-  const auto key = take_varint(rest_);
-  constexpr std::uint64_t kMostFieldNumber = (std::uint64_t{1} << 29) - 1;
-  if (!key || *key >> 3 == 0 || *key >> 3 > kMostFieldNumber) {
-    return std::nullopt;
-  }
-  WireField field;
-  field.number = static_cast<std::uint32_t>(*key >> 3);
-  field.type = static_cast<WireType>(*key & 7);
-  const auto take = [&](std::uint64_t size) -> std::optional<std::string_view> {
-    if (size > rest_.size()) {
-      return std::nullopt;
-    }
-    const std::string_view part = rest_.substr(0, static_cast<std::size_t>(size));
-    rest_.remove_prefix(part.size());
+WireField take_field(std::string_view& message) {
+  const auto number = [&message] {
+    const auto value = take_varint(message);
+    require(value.has_value());
+    return *value;
+  };
+  const auto take = [&message](std::uint64_t size) {
+    require(size <= message.size());
+    const std::string_view part = message.substr(0, static_cast<std::size_t>(size));
+    message.remove_prefix(part.size());
     return part;
   };
-  std::optional<std::string_view> part;
-  std::optional<std::uint64_t> number;
+  const std::uint64_t key = number();
+  constexpr std::uint64_t kMostFieldNumber = (std::uint64_t{1} << 29) - 1;
+  require(key >> 3 > 0 && key >> 3 <= kMostFieldNumber);
+  WireField field{.number = static_cast<std::uint32_t>(key >> 3),
+                  .type = static_cast<WireType>(key & 7)};
   switch (field.type) {
   case WireType::varint:
-    number = take_varint(rest_);
-    break;
+    field.value = number();
+    return field;
   case WireType::fixed64:
   case WireType::fixed32:
-    part = take(field.type == WireType::fixed64 ? 8 : 4);
-    number = part ? std::optional(little_endian(*part)) : std::nullopt;
-    break;
+    field.value = little_endian(take(field.type == WireType::fixed64 ? 8 : 4));
+    return field;
   case WireType::bytes:
-    if (const auto size = take_varint(rest_)) {
-      part = take(*size);
-      field.bytes = part.value_or(std::string_view());
-      number = part ? std::optional<std::uint64_t>(0) : std::nullopt;
-    }
-    break;
-  default: // groups, which no current writer makes
-    break;
+    field.bytes = take(number());
+    return field;
   }
-  if (!number) {
-    return std::nullopt;
-  }
-  field.value = *number;
-  damaged_ = false;
-  return field;
+  throw ChakraProblem{kDamaged}; // groups, which no current writer makes
 }
 
 ChakraFile read_chakra_protobuf(ByteSource& source, std::string_view first) {
@@ -331,16 +295,16 @@ ChakraFile read_chakra_protobuf(ByteSource& source, std::string_view first) {
         continue;
       }
     }
-    NodeReader reader(*schema);
-    if (const std::string problem = reader.read(message); !problem.empty()) {
-      messages.fail_last(problem);
+    try {
+      file.nodes.push_back(NodeReader(*schema).read(message));
+    } catch (const ChakraProblem& problem) {
+      messages.fail_last(problem.message);
     }
-    dependencies += reader.node().after.size();
-    if (file.nodes.size() == kMostChakraNodes || dependencies > kMostDependencies) {
+    dependencies += file.nodes.back().after.size();
+    if (file.nodes.size() > kMostChakraNodes || dependencies > kMostDependencies) {
       messages.fail_last(fmt::format("more than {} nodes or {} dependencies", kMostChakraNodes,
                                      kMostDependencies));
     }
-    file.nodes.push_back(std::move(reader.node()));
   }
   file.source = source_file(source.name(), source.file_bytes(), source.digest());
   return file;
@@ -366,14 +330,16 @@ bool looks_like_chakra(std::string_view head) {
     return false;
   }
   bool named = false;
-  WireReader reader(message);
-  while (const auto field = reader.next()) {
-    named = named || (field->number == 2 && field->type == WireType::bytes);
-    if (field->number == 3 && (field->type != WireType::varint || field->value > 32)) {
-      return false;
-    }
+  bool typed = true;
+  try {
+    each_field(message, [&](const WireField& field) {
+      named = named || (field.number == 2 && field.type == WireType::bytes);
+      typed = typed && (field.number != 3 || (field.type == WireType::varint && field.value <= 32));
+    });
+  } catch (const ChakraProblem&) {
+    return false;
   }
-  return named && !reader.damaged();
+  return named && typed;
 }
 
 } // namespace stepsim::io
