@@ -9,25 +9,16 @@ namespace stepsim::io {
 
 namespace {
 
-// Everything that reading one step needs.
-struct StepReader {
-  const KinetoRecording& recording;
-  const Attribution& attribution;
-  const KinetoIndex& index;
-  std::size_t step{};
-  std::int32_t thread{}; // forward thread
-};
-
 // Kernels of several streams overlap: sums say how much work there was, unions how long it took. A
 // gap is where the next item in order of start begins behind the end of all before.
-StepTimes step_times(const StepReader& reader, const KinetoStep& step) {
+StepTimes step_times(const StepView& step, Nanoseconds wall) {
   StepTimes times;
-  times.wall = step.end - step.begin;
+  times.wall = wall;
   std::vector<const DeviceItem*> order;
-  for (const DeviceItem& item : reader.index.items(reader.step)) {
+  for (const DeviceItem& item : step.items) {
     order.push_back(&item);
     times.work[static_cast<std::size_t>(item.work)] += item.duration();
-    if (item.work == WorkClass::backward && reader.index.kind(item.top) == NodeKind::gradient) {
+    if (item.work == WorkClass::backward && step.kind(item.top) == NodeKind::gradient) {
       times.gradient_nodes += item.duration();
     }
   }
@@ -55,14 +46,14 @@ StepTimes step_times(const StepReader& reader, const KinetoStep& step) {
 
 // Position of the layer that a forward item counts for: its own operator's, else the next layer's,
 // behind the last layer the last one's. `layers` are tops of the forward thread in start order.
-std::size_t forward_layer(const StepReader& reader, const std::vector<std::int32_t>& layers,
+std::size_t forward_layer(const StepView& step, const std::vector<std::int32_t>& layers,
                           const DeviceItem& item) {
   const auto own = std::ranges::lower_bound(layers, item.top);
   if (item.top >= 0 && own != layers.end() && *own == item.top) {
     return static_cast<std::size_t>(own - layers.begin());
   }
   const auto next = std::ranges::upper_bound(layers, item.launched, {}, [&](std::int32_t layer) {
-    return reader.attribution.top(layer).begin;
+    return step.attribution.top(layer).begin;
   });
   return static_cast<std::size_t>(
       std::min<std::ptrdiff_t>(next - layers.begin(), std::ssize(layers) - 1));
@@ -76,14 +67,14 @@ struct RecordedInput {
 };
 
 // Where types were recorded, an input without a type was no tensor: there was no gradient.
-RecordedInput recorded_input(const StepReader& reader, std::int32_t node) {
-  for (const Operator& op : reader.index.inside(node)) {
-    const KinetoEvent& event = reader.recording.event(op.event);
+RecordedInput recorded_input(const StepView& step, std::int32_t node) {
+  for (const Operator& op : step.inside(node)) {
+    const KinetoEvent& event = step.recording.event(op.event);
     if (event.detail < 0 ||
-        reader.recording.name(event) != std::string_view("torch::autograd::AccumulateGrad")) {
+        step.recording.name(event) != std::string_view("torch::autograd::AccumulateGrad")) {
       continue;
     }
-    const KinetoInputs& inputs = reader.recording.inputs[static_cast<std::size_t>(event.detail)];
+    const KinetoInputs& inputs = step.recording.inputs[static_cast<std::size_t>(event.detail)];
     auto found =
         std::ranges::find_if(inputs, [](const KinetoTensor& t) { return !t.shape.empty(); });
     if (found == inputs.end()) { // a scalar
@@ -100,12 +91,12 @@ RecordedInput recorded_input(const StepReader& reader, std::int32_t node) {
 // was ready. Those inside a compiled graph carry the gradients of the graph, whose nodes follow it;
 // those inside other backward nodes belong to the node (batch normalization over all ranks).
 // `layer_of` has the layer of each backward node.
-void read_collectives(const StepReader& reader,
-                      const std::map<std::int32_t, std::int32_t>& layer_of, StepSample& sample) {
+void read_collectives(const StepView& step, const std::map<std::int32_t, std::int32_t>& layer_of,
+                      StepSample& sample) {
   std::map<std::int32_t, std::vector<std::size_t>> graphs; // buckets inside a graph, by its layer
-  for (const CollectiveCall& call : reader.index.collectives(reader.step)) {
-    if (carries_bucket(reader.recording, reader.attribution, call)) {
-      if (reader.index.kind(call.top) == NodeKind::backward) { // a compiled graph
+  for (const CollectiveCall& call : step.calls) {
+    if (carries_bucket(step.recording, step.attribution, call)) {
+      if (step.kind(call.top) == NodeKind::backward) { // a compiled graph
         graphs[layer_of.at(call.top)].push_back(sample.buckets.size());
       }
       sample.buckets.push_back({call, 0});
@@ -133,7 +124,7 @@ void read_collectives(const StepReader& reader,
     }
     for (std::size_t b = 0; b < sample.buckets.size(); ++b) {
       const CollectiveCall& call = sample.buckets[b].call;
-      const Nanoseconds node = call.top < 0 ? call.begin : reader.attribution.top(call.top).begin;
+      const Nanoseconds node = call.top < 0 ? call.begin : step.attribution.top(call.top).begin;
       if (gradient.begin <= node) {
         gradient.bucket = static_cast<std::int32_t>(b);
         ++sample.buckets[b].gradients;
@@ -165,7 +156,7 @@ std::vector<std::int32_t> matched_operators(const std::vector<NodeMatch>& matche
 
 // Backward nodes of a thread in their order: one that matches no forward operator belongs to the
 // layer of the node before, and so does a gradient, which becomes ready behind its layer's node.
-void read_backward(const StepReader& reader, const std::vector<NodeMatch>& matches,
+void read_backward(const StepView& step, const std::vector<NodeMatch>& matches,
                    const std::vector<std::int32_t>& layers, StepSample& sample) {
   const auto last = static_cast<std::int32_t>(layers.size()) - 1;
   std::map<std::int32_t, std::int32_t> previous; // layer of the node before, by thread
@@ -177,15 +168,15 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
     GradientSample gradient;
   };
   std::vector<Node> gradients;
-  for (const std::int32_t node : reader.index.nodes(reader.step)) {
-    const TopOperator& top = reader.attribution.top(node);
+  for (const std::int32_t node : step.nodes) {
+    const TopOperator& top = step.attribution.top(node);
     std::int32_t& layer = previous.try_emplace(top.thread, last).first->second;
-    if (reader.index.kind(node) == NodeKind::backward) {
+    if (step.kind(node) == NodeKind::backward) {
       if (const std::int32_t match = matches[next++].layer; match >= 0) {
         layer = static_cast<std::int32_t>(std::ranges::lower_bound(layers, match) - layers.begin());
       }
     } else {
-      RecordedInput input = recorded_input(reader, node);
+      RecordedInput input = recorded_input(step, node);
       GradientSample gradient{.layer = layer, .begin = top.begin};
       if (input.shape) {
         gradient.shape = SharedTensor(*input.shape);
@@ -195,9 +186,9 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
     layer_of.emplace(node, layer);
   }
   const bool elsewhere =
-      std::ranges::any_of(gradients, [&](const Node& n) { return n.thread != reader.thread; });
+      std::ranges::any_of(gradients, [&](const Node& n) { return n.thread != step.thread; });
   for (const Node& node : gradients) {
-    const bool calling_thread = elsewhere && node.thread == reader.thread;
+    const bool calling_thread = elsewhere && node.thread == step.thread;
     if (node.input.state == Recorded::undefined ||
         (node.input.state == Recorded::nothing && calling_thread)) {
       ++sample.undefined;
@@ -206,26 +197,26 @@ void read_backward(const StepReader& reader, const std::vector<NodeMatch>& match
     ++sample.layers[static_cast<std::size_t>(node.gradient.layer)].gradients;
     sample.gradients.push_back(node.gradient);
   }
-  for (const DeviceItem& item : reader.index.items(reader.step)) {
+  for (const DeviceItem& item : step.items) {
     if (item.work == WorkClass::backward) {
       const auto node = layer_of.find(item.top);
       const std::int32_t layer = node == layer_of.end() ? last : node->second;
       sample.layers[static_cast<std::size_t>(layer)].backward += item.duration();
     }
   }
-  read_collectives(reader, layer_of, sample);
+  read_collectives(step, layer_of, sample);
 }
 
 // The operator of a layer that takes parameters: the outermost one inside it.
-KinetoInputs parameters_of(const StepReader& reader, std::int32_t layer) {
+KinetoInputs parameters_of(const StepView& step, std::int32_t layer) {
   KinetoInputs parameters;
-  for (const Operator& op : reader.index.inside(layer)) {
-    const KinetoEvent& event = reader.recording.event(op.event);
-    const std::span<const int> positions = parameter_inputs(reader.recording.name(event));
+  for (const Operator& op : step.inside(layer)) {
+    const KinetoEvent& event = step.recording.event(op.event);
+    const std::span<const int> positions = parameter_inputs(step.recording.name(event));
     if (positions.empty() || event.detail < 0) {
       continue;
     }
-    const KinetoInputs& inputs = reader.recording.inputs[static_cast<std::size_t>(event.detail)];
+    const KinetoInputs& inputs = step.recording.inputs[static_cast<std::size_t>(event.detail)];
     for (const int position : positions) {
       if (static_cast<std::size_t>(position) < inputs.size() &&
           inputs[static_cast<std::size_t>(position)].elements > 0) {
@@ -238,20 +229,20 @@ KinetoInputs parameters_of(const StepReader& reader, std::int32_t layer) {
 }
 
 // Activation checkpointing runs the forward operators again, inside backward nodes.
-void find_recomputation(const StepReader& reader, StepSample& sample) {
+void find_recomputation(const StepView& step, StepSample& sample) {
   std::set<std::string_view> kinds;
   for (const LayerSample& layer : sample.layers) {
     kinds.insert(layer.operation.get());
   }
   std::set<std::string_view> again;
   std::vector<HostInterval> runs;
-  for (const std::int32_t node : reader.index.nodes(reader.step)) {
-    if (reader.index.kind(node) != NodeKind::backward) {
+  for (const std::int32_t node : step.nodes) {
+    if (step.kind(node) != NodeKind::backward) {
       continue;
     }
-    for (const Operator& op : reader.index.inside(node)) {
-      const KinetoEvent& event = reader.recording.event(op.event);
-      const auto kind = kinds.find(reader.recording.name(event));
+    for (const Operator& op : step.inside(node)) {
+      const KinetoEvent& event = step.recording.event(op.event);
+      const auto kind = kinds.find(step.recording.name(event));
       if (kind == kinds.end()) {
         continue;
       }
@@ -266,7 +257,7 @@ void find_recomputation(const StepReader& reader, StepSample& sample) {
     return;
   }
   std::ranges::sort(runs, {}, [](const HostInterval& i) { return std::tuple(i.thread, i.begin); });
-  for (const DeviceItem& item : reader.index.items(reader.step)) {
+  for (const DeviceItem& item : step.items) {
     if (item.work == WorkClass::backward && interval_at(runs, item.thread, item.launched) >= 0) {
       sample.recomputed += item.duration();
     }
@@ -285,9 +276,9 @@ std::int64_t graph_launches(std::span<const DeviceItem> items) {
 }
 
 // Without a backward pass every operator with device work is a layer.
-std::vector<std::int32_t> operators_with_work(const StepReader& reader) {
+std::vector<std::int32_t> operators_with_work(const StepView& step) {
   std::vector<std::int32_t> layers;
-  for (const DeviceItem& item : reader.index.items(reader.step)) {
+  for (const DeviceItem& item : step.items) {
     if (item.work == WorkClass::forward && item.top >= 0) {
       layers.push_back(item.top);
     }
@@ -301,46 +292,45 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
                                      std::span<const KinetoStep> steps,
                                      const Attribution& attribution,
                                      std::span<const CollectiveCall> calls) {
-  const KinetoIndex index(recording, steps, attribution, calls);
   const LayerNames names(recording);
   std::vector<StepSample> samples;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const StepReader reader{recording, attribution, index, i, steps[i].thread};
+  for (const StepView& step : step_views(recording, steps, attribution, calls)) {
+    const KinetoStep& interval = steps[samples.size()];
     // The step's layers, then the device time of each, then its gradients and buckets.
     StepSample sample;
-    sample.times = step_times(reader, steps[i]);
-    for (const DeviceItem& item : index.items(i)) {
+    sample.times = step_times(step, interval.end - interval.begin);
+    for (const DeviceItem& item : step.items) {
       sample.graph_time += item.in_graph ? item.duration() : 0;
     }
-    sample.graph_launches = graph_launches(index.items(i));
-    sample.forward_operators = std::ssize(index.forward_operators(i));
+    sample.graph_launches = graph_launches(step.items);
+    sample.forward_operators = std::ssize(step.forward);
     // Operators without parameters that backward visits are layers too: their time is real.
-    const std::vector<NodeMatch> matches = match_nodes(recording, attribution, index, i);
+    const std::vector<NodeMatch> matches = match_nodes(step);
     std::vector<std::int32_t> layers = matched_operators(matches, sample);
     // Inference, or a profile of the forward pass alone.
-    const bool forward_only = index.nodes(i).empty();
+    const bool forward_only = step.nodes.empty();
     sample.backward_begin =
-        forward_only ? steps[i].end : reader.attribution.top(index.nodes(i).front()).begin;
+        forward_only ? interval.end : step.attribution.top(step.nodes.front()).begin;
     if (forward_only) {
-      layers = operators_with_work(reader);
+      layers = operators_with_work(step);
     }
     for (const std::int32_t layer : layers) {
-      const KinetoEvent& event = reader.recording.event(reader.attribution.top(layer).event);
+      const KinetoEvent& event = step.recording.event(step.attribution.top(layer).event);
       LayerSample& added = sample.layers.emplace_back();
       added.operation = std::string(recording.name(event));
       added.module = names.at(event.thread, event.begin);
       added.begin = event.begin;
-      added.parameters = parameters_of(reader, layer);
+      added.parameters = parameters_of(step, layer);
     }
     if (!layers.empty()) {
-      for (const DeviceItem& item : index.items(i)) {
+      for (const DeviceItem& item : step.items) {
         if (item.work == WorkClass::forward) {
-          sample.layers[forward_layer(reader, layers, item)].forward += item.duration();
+          sample.layers[forward_layer(step, layers, item)].forward += item.duration();
         }
       }
       if (!forward_only) {
-        read_backward(reader, matches, layers, sample);
-        find_recomputation(reader, sample);
+        read_backward(step, matches, layers, sample);
+        find_recomputation(step, sample);
       }
     }
     // Samples of thousands of steps are kept.

@@ -139,50 +139,27 @@ private:
 // running number: "conv2d_3".
 [[nodiscard]] std::vector<std::string> layer_names(const std::vector<LayerSample>& samples);
 
-// Look-up tables of an attributed recording, so that the time to read a step is proportional to its
-// own events: operators by sequence number, nodes and collective calls by step.
-
-// Built once per recording in O(events log events); recording and attribution must outlive it.
-// `calls` is what collective_calls() returned for the same recording.
-// Top-level operators are indices into `tops` of the attribution, steps into `steps`.
-class KinetoIndex {
-public:
-  KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
-              const Attribution& attribution, std::span<const CollectiveCall> calls);
-
-  [[nodiscard]] NodeKind kind(std::int32_t top) const { return attribution_.top(top).kind; }
-  // Backward and gradient nodes (top-level operators) that start in a step, in order of start.
-  [[nodiscard]] std::span<const std::int32_t> nodes(std::size_t step) const { return nodes_[step]; }
-  // Collective calls that start in a step, in order of start.
-  [[nodiscard]] std::span<const CollectiveCall> collectives(std::size_t step) const {
-    return collectives_[step];
-  }
-  // Device work launched in a step, in order of launch.
-  [[nodiscard]] std::span<const DeviceItem> items(std::size_t step) const;
+// What an attributed recording has of one step. Top-level operators are indices into `tops` of the
+// attribution. Recording, attribution and calls must outlive it.
+struct StepView {
+  const KinetoRecording& recording;
+  const Attribution& attribution;
+  std::int32_t thread{};                   // forward thread
+  std::span<const DeviceItem> items{};     // device work launched in the step, by launch
+  std::span<const CollectiveCall> calls{}; // that start in the step, by start
+  std::vector<std::int32_t> nodes{};       // backward and gradient nodes that start in it, by start
+  std::vector<Operator> forward{};         // of the forward thread, at any depth and outside
+                                           // backward nodes, by start
+  [[nodiscard]] NodeKind kind(std::int32_t top) const { return attribution.top(top).kind; }
   // All operators inside a top-level operator, which is the first of them.
   [[nodiscard]] std::span<const Operator> inside(std::int32_t top) const;
-  // The top-level operator of the last operator, in order of start, that has this sequence number,
-  // is in the step and on its forward thread, and is outside backward nodes; -1 if there is none.
-  [[nodiscard]] std::int32_t forward_of(std::size_t step, std::int64_t sequence) const;
-  // Operators of the forward thread in the step, at any depth and outside backward nodes, in order
-  // of start: indices into `operators`.
-  [[nodiscard]] std::vector<std::int32_t> forward_operators(std::size_t step) const;
-
-private:
-  struct Numbered {
-    std::int64_t sequence{};
-    std::int32_t position{}; // index into the operators of the attribution
-  };
-  struct Range {
-    std::int32_t first{}, last{}; // operators of the forward thread, half-open
-  };
-
-  const Attribution& attribution_;
-  std::vector<std::vector<std::int32_t>> nodes_;
-  std::vector<std::vector<CollectiveCall>> collectives_;
-  std::vector<Range> forward_; // [step]
-  std::vector<Numbered> numbered_;
 };
+
+// [step] `calls` is what collective_calls() returned for the same recording. O(events log events).
+[[nodiscard]] std::vector<StepView> step_views(const KinetoRecording& recording,
+                                               std::span<const KinetoStep> steps,
+                                               const Attribution& attribution,
+                                               std::span<const CollectiveCall> calls);
 
 // Finds the forward operator of each backward node of a step (IO 4.5, rule 2; INP 1.3, rule 3).
 //   numbers   the node has the sequence number of its operator
@@ -196,8 +173,6 @@ struct NodeMatch {
 };
 
 // One match per backward node of the step in order of start, without gradient nodes.
-[[nodiscard]] std::vector<NodeMatch> match_nodes(const KinetoRecording& recording,
-                                                 const Attribution& attribution,
-                                                 const KinetoIndex& index, std::size_t step);
+[[nodiscard]] std::vector<NodeMatch> match_nodes(const StepView& step);
 
 } // namespace stepsim::io

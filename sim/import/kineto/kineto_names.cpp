@@ -2,6 +2,8 @@
 
 #include "import/kineto/kineto_layers.hpp"
 
+#include <unordered_map>
+
 namespace stepsim::io {
 
 namespace {
@@ -37,8 +39,6 @@ std::string_view plain_operation(std::string_view operation) {
   }
   return operation;
 }
-
-// Sorted lists, so that reading a step needs no pass over the whole recording.
 
 std::int32_t number(std::size_t i) { return static_cast<std::int32_t>(i); }
 
@@ -101,13 +101,13 @@ struct ForwardOperators {
 // The pointer stands behind the operators that have no node yet. It starts anew where the forward
 // thread has worked between two nodes, since another forward pass has then begun. A node that has a
 // layer by its number keeps it, and moves the pointer to that operator.
-void match_names(const KinetoRecording& recording, const Attribution& attribution,
-                 const ForwardOperators& operators, bool numbered,
+void match_names(const StepView& step, const ForwardOperators& operators, bool numbered,
                  std::vector<NodeMatch>& matches) {
+  const KinetoRecording& recording = step.recording;
   std::size_t pointer = 0;
   std::size_t known = 0; // operators that began before the node
   for (NodeMatch& match : matches) {
-    const TopOperator& node = attribution.top(match.node);
+    const TopOperator& node = step.attribution.top(match.node);
     const std::size_t before = known;
     while (known < operators.list.size() && operators.list[known].begin < node.begin) {
       ++known;
@@ -219,116 +219,79 @@ std::vector<std::string> layer_names(const std::vector<LayerSample>& samples) {
   return names;
 }
 
-KinetoIndex::KinetoIndex(const KinetoRecording& recording, std::span<const KinetoStep> steps,
-                         const Attribution& attribution, std::span<const CollectiveCall> calls)
-    : attribution_(attribution), nodes_(steps.size()), collectives_(steps.size()) {
-  for (std::size_t i = 0; i < attribution.tops.size(); ++i) {
-    const TopOperator& top = attribution.tops[i];
-    const std::int32_t step = top.kind == NodeKind::none ? -1 : step_at(steps, top.begin);
-    if (step >= 0) {
-      nodes_[static_cast<std::size_t>(step)].push_back(number(i));
-    }
-  }
-  // Equal starts on different threads go by what was recorded first.
-  const auto order = [&](std::int32_t i) {
-    const KinetoEvent& event = recording.event(i);
-    return std::tuple(event.begin, event.external_id, recording.name(event));
-  };
-  for (auto& nodes : nodes_) {
-    std::ranges::sort(nodes, {},
-                      [&](std::int32_t top) { return order(attribution.top(top).event); });
-  }
+// Operators are sorted by their outermost ones.
+std::span<const Operator> StepView::inside(std::int32_t top) const {
+  const auto range = std::ranges::equal_range(attribution.operators, top, {}, &Operator::top);
+  return {range.begin(), range.end()};
+}
 
+std::vector<StepView> step_views(const KinetoRecording& recording,
+                                 std::span<const KinetoStep> steps, const Attribution& attribution,
+                                 std::span<const CollectiveCall> calls) {
+  std::vector<StepView> views;
   const auto start = [&](const Operator& op) {
     return std::tuple(recording.event(op.event).thread, recording.event(op.event).begin);
   };
   const auto position = [&](std::int32_t thread, Nanoseconds moment) {
-    const auto at =
-        std::ranges::lower_bound(attribution.operators, std::tuple(thread, moment), {}, start);
-    return number(static_cast<std::size_t>(at - attribution.operators.begin()));
+    return std::ranges::lower_bound(attribution.operators, std::tuple(thread, moment), {}, start);
   };
   for (const KinetoStep& step : steps) {
-    forward_.push_back({position(step.thread, step.begin), position(step.thread, step.end)});
+    const std::int32_t i = number(views.size());
+    StepView& view = views.emplace_back(StepView{recording, attribution, step.thread});
+    const auto items = std::ranges::equal_range(attribution.items, i, {}, &DeviceItem::step);
+    view.items = {items.begin(), items.end()};
+    const auto call = std::ranges::lower_bound(calls, step.begin, {}, &CollectiveCall::begin);
+    view.calls = {call, std::find_if(call, calls.end(),
+                                     [&](const CollectiveCall& each) { return each.step != i; })};
+    std::copy_if(position(step.thread, step.begin), position(step.thread, step.end),
+                 std::back_inserter(view.forward),
+                 [&](const Operator& op) { return view.kind(op.top) == NodeKind::none; });
   }
-
-  // Operators with a number that are not in backward nodes are forward's.
-  for (std::size_t i = 0; i < attribution.operators.size(); ++i) {
-    const Operator& op = attribution.operators[i];
-    const std::int64_t sequence = recording.event(op.event).sequence;
-    if (sequence >= 0 && kind(op.top) == NodeKind::none) {
-      numbered_.push_back({sequence, number(i)});
+  for (std::size_t i = 0; i < attribution.tops.size(); ++i) {
+    const TopOperator& top = attribution.tops[i];
+    const std::int32_t step = top.kind == NodeKind::none ? -1 : step_at(steps, top.begin);
+    if (step >= 0) {
+      views[static_cast<std::size_t>(step)].nodes.push_back(number(i));
     }
   }
-  std::ranges::sort(numbered_, {},
-                    [](const Numbered& n) { return std::tuple(n.sequence, n.position); });
-  for (const CollectiveCall& call : calls) {
-    if (call.step >= 0) {
-      collectives_[static_cast<std::size_t>(call.step)].push_back(call);
-    }
+  // Equal starts on different threads go by what was recorded first.
+  for (StepView& view : views) {
+    std::ranges::sort(view.nodes, {}, [&](std::int32_t top) {
+      const KinetoEvent& event = recording.event(attribution.top(top).event);
+      return std::tuple(event.begin, event.external_id, recording.name(event));
+    });
   }
-}
-
-std::vector<std::int32_t> KinetoIndex::forward_operators(std::size_t step) const {
-  std::vector<std::int32_t> positions;
-  for (std::int32_t i = forward_[step].first; i < forward_[step].last; ++i) {
-    if (kind(attribution_.operators[static_cast<std::size_t>(i)].top) == NodeKind::none) {
-      positions.push_back(i);
-    }
-  }
-  return positions;
-}
-
-std::span<const DeviceItem> KinetoIndex::items(std::size_t step) const {
-  const auto range = std::ranges::equal_range(attribution_.items, static_cast<std::int32_t>(step),
-                                              {}, &DeviceItem::step);
-  return {range.begin(), range.end()};
-}
-
-// Operators are sorted by their outermost ones.
-std::span<const Operator> KinetoIndex::inside(std::int32_t top) const {
-  const auto range = std::ranges::equal_range(attribution_.operators, top, {}, &Operator::top);
-  return {range.begin(), range.end()};
+  return views;
 }
 
 // Autograd numbers operators as they run; a backward node has the number of its operator. The same
 // number may come again in another step or on another thread: the last one within the step's
 // forward counts.
-std::int32_t KinetoIndex::forward_of(std::size_t step, std::int64_t sequence) const {
-  const Range& range = forward_[step];
-  const auto after = std::ranges::lower_bound(
-      numbered_, std::tuple(sequence, range.last), {},
-      [](const Numbered& n) { return std::tuple(n.sequence, n.position); });
-  if (after == numbered_.begin()) {
-    return -1;
+std::vector<NodeMatch> match_nodes(const StepView& step) {
+  std::unordered_map<std::int64_t, std::int32_t> numbered; // only looked up: top of an operator
+  for (const Operator& op : step.forward) {
+    if (const std::int64_t sequence = step.recording.event(op.event).sequence; sequence >= 0) {
+      numbered.insert_or_assign(sequence, op.top);
+    }
   }
-  const Numbered& last = *(after - 1);
-  if (last.sequence != sequence || last.position < range.first) {
-    return -1;
-  }
-  return attribution_.operators[static_cast<std::size_t>(last.position)].top;
-}
-
-std::vector<NodeMatch> match_nodes(const KinetoRecording& recording, const Attribution& attribution,
-                                   const KinetoIndex& index, std::size_t step) {
   std::vector<NodeMatch> matches;
   std::size_t matched = 0;
-  for (const std::int32_t node : index.nodes(step)) {
-    if (index.kind(node) == NodeKind::backward) {
-      const std::int32_t layer =
-          index.forward_of(step, recording.event(attribution.top(node).event).sequence);
-      matches.push_back({node, layer});
-      matched += layer >= 0 ? 1 : 0;
+  for (const std::int32_t node : step.nodes) {
+    if (step.kind(node) == NodeKind::backward) {
+      const auto own =
+          numbered.find(step.recording.event(step.attribution.top(node).event).sequence);
+      matches.push_back({node, own == numbered.end() ? -1 : own->second});
+      matched += own == numbered.end() ? 0 : 1;
     }
   }
   if (2 * matched < matches.size()) {
     ForwardOperators operators;
-    for (const std::int32_t at : index.forward_operators(step)) {
-      const Operator& op = attribution.operators[static_cast<std::size_t>(at)];
-      const KinetoEvent& event = recording.event(op.event);
-      operators.by_name[plain_name(recording.name(event))].push_back(operators.list.size());
+    for (const Operator& op : step.forward) {
+      const KinetoEvent& event = step.recording.event(op.event);
+      operators.by_name[plain_name(step.recording.name(event))].push_back(operators.list.size());
       operators.list.push_back({event.begin, op.top});
     }
-    match_names(recording, attribution, operators, matched > 0, matches);
+    match_names(step, operators, matched > 0, matches);
   }
   return matches;
 }
