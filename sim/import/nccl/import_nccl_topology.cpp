@@ -290,7 +290,7 @@ void record_options(const NcclTopologyOptions& options, layers::Source& source) 
 
 NcclTopology import_nccl_topology(const std::string& file, const NcclTopologyOptions& options) {
   const ImportedText input = read_import(file, std::min(options.common.max_bytes, kMostBytes));
-  NcclSystem system = read_nccl_system(parse_xml(input.text, input.name), input.name);
+  NcclSystem system = read_nccl_system(input.text, input.name);
   NcclTopology result = TopologyBuilder(std::move(system), options).build(input.name);
   result.topology.name = result_name(options.common, file);
   result.source = make_source("nccl-topology", options.common);

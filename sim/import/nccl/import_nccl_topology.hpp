@@ -45,7 +45,7 @@ struct NcclTopology {
   std::string gpu_cable; // "NVLink cable", "xGMI cable"
 };
 
-// Throws InputError as parse_xml() and read_nccl_system() do, and for no GPU or a rank or dev that
+// Throws InputError as read_nccl_system() does, and for no GPU or a rank or dev that
 // appears twice; UsageError for a bus id in the options that the file does not have, that is given
 // twice, or that has other devices below it.
 [[nodiscard]] NcclTopology import_nccl_topology(const std::string& file,

@@ -1,7 +1,9 @@
-// The XML tree to plain nodes, with the checks of every attribute. Names of elements and attributes
-// are those of NCCL's and RCCL's dumps; elements that say nothing about the machine are counted,
-// and reported once.
+// The XML tree that pugixml makes to plain nodes, with the checks of every attribute. Names of
+// elements and attributes are those of NCCL's and RCCL's dumps; elements that say nothing about the
+// machine are counted, and reported once.
 #include "import/nccl/nccl_system.hpp"
+
+#include <pugixml.hpp>
 
 #include "scenario/files/import_source.hpp"
 
@@ -34,32 +36,46 @@ std::optional<NcclKind> kind_of_class(std::string_view text) {
   return row == kClasses.end() ? std::nullopt : std::optional(row->kind);
 }
 
+using Element = pugi::xml_node;
+
 // Empty also where the attribute is absent: dumps write "" for what they do not know.
-std::string_view text_of(const XmlElement& element, std::string_view attribute) {
-  const std::string* text = element.find(attribute);
-  return text == nullptr ? std::string_view() : trimmed(*text);
+std::string_view text_of(const Element& element, const char* attribute) {
+  return trimmed(element.attribute(attribute).value());
 }
 
-bool has_child(const XmlElement& element, std::string_view name) {
-  return std::ranges::any_of(element.children,
-                             [&](const XmlElement& child) { return child.name == name; });
+std::string_view name_of(const Element& element) { return element.name(); }
+
+// In document order.
+template <class Visit> void each_child(const Element& element, const Visit& visit) {
+  for (const Element& child : element.children()) {
+    if (child.type() == pugi::node_element) {
+      visit(child);
+    }
+  }
 }
 
 // Walks the document from the CPUs down; parents are added before their children.
 class SystemReader {
 public:
-  explicit SystemReader(const std::string& file) : file_(file) {}
+  SystemReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
-  NcclSystem read(const XmlElement& root) {
+  NcclSystem read() {
+    const Element root = parse();
+    if (name_of(root) == "graphs") {
+      fail(place(root), "<graphs> holds NCCL's rings and trees, not the machine: give the file of "
+                        "NCCL_TOPO_DUMP_FILE, which holds <system>");
+    }
+    if (name_of(root) != "system") {
+      fail(place(root), "must hold <system>, got <" + base::shown_value(root.name()) + '>');
+    }
     if (const std::string_view version = text_of(root, "version");
         !version.empty() && version != "1" && version != "2") {
-      throw InputError(file_, std::to_string(root.line),
-                       fmt::format("version must be 1 (NCCL) or 2 (RCCL), got \"{}\"",
-                                   base::shown_value(version)));
+      fail(place(root), fmt::format("version must be 1 (NCCL) or 2 (RCCL), got \"{}\"",
+                                    base::shown_value(version)));
     }
-    for (const XmlElement& child : root.children) {
-      child.name == "cpu" ? cpu(child) : ignore(child);
-    }
+    each_child(root, [this](const Element& child) {
+      name_of(child) == "cpu" ? cpu(child) : ignore(child);
+    });
     if (!problems_.empty()) {
       throw InputError(std::move(problems_));
     }
@@ -67,27 +83,79 @@ public:
   }
 
 private:
+  // What the parser would lose in silence is refused.
+  Element parse() {
+    // Bounds the tree that pugixml makes before anything is refused, 64 bytes for each tag.
+    constexpr std::size_t kMaxTags = 4 * kMaxXmlElements;
+    if (static_cast<std::size_t>(std::ranges::count(text_, '<')) > kMaxTags) {
+      fail(0, fmt::format("more than {} tags and comments", kMaxTags));
+    }
+    if (const std::size_t at = text_.find('\0'); at != std::string_view::npos) {
+      fail(at, "a zero byte is not a character of XML"); // pugixml takes it for the end
+    }
+    const pugi::xml_parse_result parsed =
+        document_.load_buffer(text_.data(), text_.size(), pugi::parse_default, pugi::encoding_utf8);
+    if (!parsed) {
+      fail(static_cast<std::size_t>(parsed.offset),
+           fmt::format("this is not XML, says its parser: {}", parsed.description()));
+    }
+    const Element root = document_.document_element();
+    if (const Element other = root.next_sibling()) {
+      fail(place(other), fmt::format("a document has one outermost element, <{}> is closed",
+                                     base::shown_value(root.name())));
+    }
+    require_size(root, 1);
+    return root;
+  }
+
+  // Depth counts from 1.
+  void require_size(const Element& element, std::size_t depth) {
+    if (depth > kMaxXmlDepth) {
+      fail(place(element), fmt::format("nested deeper than {} levels", kMaxXmlDepth));
+    }
+    if (++elements_ > kMaxXmlElements) {
+      fail(place(element), fmt::format("more than {} elements", kMaxXmlElements));
+    }
+    each_child(element, [&](const Element& child) { require_size(child, depth + 1); });
+  }
+
+  static std::size_t place(const Element& element) {
+    return static_cast<std::size_t>(std::max(element.offset_debug(), std::ptrdiff_t{}));
+  }
+  // The line of a tag, from 1. Most are asked in the order of the file.
+  std::int64_t line_at(std::size_t place) {
+    if (place < counted_) {
+      counted_ = 0;
+      line_ = 1;
+    }
+    line_ += std::ranges::count(text_.substr(counted_, place - counted_), '\n');
+    counted_ = place;
+    return line_;
+  }
+  [[noreturn]] void fail(std::size_t place, const std::string& message) {
+    throw InputError(file_, std::to_string(line_at(place)), message);
+  }
+
   // Reading goes on, so that one run names the first 20 problems of the file.
-  void problem(const XmlElement& at, const std::string& message) {
+  void problem(const Element& at, const std::string& message) {
     if (problems_.size() < kMostSystemProblems) {
-      problems_.push_back({file_, std::to_string(at.line), message});
+      problems_.push_back({file_, std::to_string(line_at(place(at))), message});
     }
   }
-  void ignore(const XmlElement& element) { ++system_.ignored[base::shown_value(element.name)]; }
+  void ignore(const Element& element) { ++system_.ignored[base::shown_value(element.name())]; }
 
   // Empty if there is no such attribute, or no text.
-  std::optional<double> number(const XmlElement& element, std::string_view attribute, Range range) {
+  std::optional<double> number(const Element& element, const char* attribute, Range range) {
     const std::string_view text = text_of(element, attribute);
     return text.empty() ? std::nullopt : checked(element, attribute, text, range, false);
   }
-  std::optional<std::int64_t> integer(const XmlElement& element, std::string_view attribute,
-                                      Range range) {
+  std::optional<std::int64_t> integer(const Element& element, const char* attribute, Range range) {
     const std::string_view text = text_of(element, attribute);
     const auto value = text.empty() ? std::nullopt : checked(element, attribute, text, range, true);
     return value ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
   }
   // The number, or a problem that names the attribute and its range.
-  std::optional<double> checked(const XmlElement& element, std::string_view attribute,
+  std::optional<double> checked(const Element& element, const char* attribute,
                                 std::string_view text, Range range, bool whole) {
     const auto value = parse_real(text);
     if (value && range.contains(*value) && (!whole || *value == std::floor(*value))) {
@@ -104,7 +172,7 @@ private:
   // Nodes refer to their parents by index: references end with the next one added. CPUs and GPUs
   // are named elsewhere by their ids; of other devices RCCL's files have several with one id, and
   // the later ones become "0000:c5:00.0#2", "#3".
-  NcclNode& add(const XmlElement& element, NcclKind kind, std::string id,
+  NcclNode& add(const Element& element, NcclKind kind, std::string id,
                 std::optional<std::size_t> parent) {
     const int seen = id.empty() ? 1 : ++ids_[bus_key(id)];
     if (seen > 1 && (kind == NcclKind::cpu || kind == NcclKind::gpu)) {
@@ -116,23 +184,22 @@ private:
     NcclNode& node = system_.nodes.emplace_back();
     node.kind = kind;
     node.id = std::move(id);
-    node.line = element.line;
+    node.line = line_at(place(element));
     node.parent = parent;
     return node;
   }
 
   // A file of several machines would join them by links that do not exist.
-  void cpu(const XmlElement& element) {
+  void cpu(const Element& element) {
     const std::string_view host = text_of(element, "host_hash");
     if (cpus_ > 0 && host != host_) {
-      throw InputError(file_, std::to_string(element.line),
-                       "this CPU belongs to another machine than the first one (host_hash): give "
-                       "the file of one machine");
+      fail(place(element),
+           "this CPU belongs to another machine than the first one (host_hash): give "
+           "the file of one machine");
     }
     host_ = host;
     if (++cpus_ > kMostCpus) {
-      throw InputError(file_, std::to_string(element.line),
-                       fmt::format("more than {} CPUs", kMostCpus));
+      fail(place(element), fmt::format("more than {} CPUs", kMostCpus));
     }
     const auto numa = integer(element, "numaid", between(-1, 65'535));
     const std::size_t self = system_.nodes.size();
@@ -148,19 +215,19 @@ private:
   }
 
   // By what the element holds, then by its PCI class.
-  NcclKind kind_of(const XmlElement& element) const {
-    if (has_child(element, "gpu")) {
+  static NcclKind kind_of(const Element& element) {
+    if (element.child("gpu")) {
       return NcclKind::gpu;
     }
-    if (has_child(element, "nic")) {
+    if (element.child("nic")) {
       return NcclKind::nic;
     }
     const auto by_class = kind_of_class(text_of(element, "class"));
-    return has_child(element, "pci") ? NcclKind::bridge : by_class.value_or(NcclKind::device);
+    return element.child("pci") ? NcclKind::bridge : by_class.value_or(NcclKind::device);
   }
 
   // A device and all behind it. A bus id names it everywhere else.
-  void pci(const XmlElement& element, std::size_t parent) {
+  void pci(const Element& element, std::size_t parent) {
     const std::string id(text_of(element, "busid"));
     if (id.empty() || id.find_first_not_of(kBusIdCharacters) != std::string::npos) {
       problem(element, id.empty() ? "<pci> has no busid"
@@ -177,34 +244,32 @@ private:
   }
 
   // A device has one GPU at most, and a processor none.
-  void children(const XmlElement& element, std::size_t self) {
-    for (const XmlElement& child : element.children) {
-      if (child.name == "pci") {
+  void children(const Element& element, std::size_t self) {
+    each_child(element, [&](const Element& child) {
+      if (name_of(child) == "pci") {
         pci(child, self);
-      } else if (child.name == "nic") {
+      } else if (name_of(child) == "nic") {
         nic(child, self);
-      } else if (child.name == "gpu" && element.name == "pci" && !has_gpu(self)) {
+      } else if (name_of(child) == "gpu" && name_of(element) == "pci" &&
+                 gpu_of_.insert(self).second) {
         gpu(child, self);
       } else {
         ignore(child);
       }
-    }
+    });
   }
 
   // "16 GT/s", "32.0 GT/s PCIe"; empty where it does not start with a number ("Unknown").
-  std::optional<double> link_speed(const XmlElement& element) {
+  std::optional<double> link_speed(const Element& element) {
     const std::string_view text = text_of(element, "link_speed");
     const std::string_view first = text.substr(0, text.find_first_not_of("0123456789.-"));
     return first.empty() ? std::nullopt : checked(element, "link_speed", first, kPcieSpeeds, false);
   }
 
-  [[nodiscard]] bool has_gpu(std::size_t node) const { return gpu_of_.contains(node); }
-
   // What is known of a GPU, and its NVLinks or xGMI links; -1 stands for unknown.
-  void gpu(const XmlElement& element, std::size_t self) {
-    gpu_of_.insert(self);
+  void gpu(const Element& element, std::size_t self) {
     NcclNode& node = system_.nodes[self];
-    const auto id = [&](std::string_view attribute) {
+    const auto id = [&](const char* attribute) {
       const auto value = integer(element, attribute, between(-1, 1e6));
       return value == -1 ? std::nullopt : value;
     };
@@ -212,30 +277,30 @@ private:
     node.dev = id("dev");
     node.sm = id("sm");
     node.gcn = lower_case(text_of(element, "gcn"));
-    for (const XmlElement& child : element.children) {
-      if (child.name != "nvlink" && child.name != "xgmi") {
-        ignore(child);
-        continue;
+    each_child(element, [&](const Element& child) {
+      if (name_of(child) != "nvlink" && name_of(child) != "xgmi") {
+        return ignore(child);
       }
       const auto links = integer(child, "count", between(0, 10'000));
       node.nvlinks.push_back({std::string(text_of(child, "target")), links.value_or(1),
                               kind_of_class(text_of(child, "tclass")) == NcclKind::nvswitch});
-    }
+    });
   }
 
   // A network interface has a node per network behind it.
-  void nic(const XmlElement& element, std::size_t parent) {
-    for (const XmlElement& child : element.children) {
-      if (child.name != "net" || text_of(child, "net") == "0") { // "0": joined to others
-        ignore(child);
-        continue;
+  void nic(const Element& element, std::size_t parent) {
+    each_child(element, [&](const Element& child) {
+      if (name_of(child) != "net" || text_of(child, "net") == "0") { // "0": joined to others
+        return ignore(child);
+      }
+      std::string attributes;
+      for (const pugi::xml_attribute& each : child.attributes()) {
+        attributes.append(each.name()).append("=").append(each.value()).append("\n");
       }
       // What hangs on no PCI device, such as a bridge of the operating system, is listed below
       // every CPU.
-      if (system_.nodes[parent].kind == NcclKind::cpu &&
-          !virtual_.insert(child.attributes).second) {
-        ignore(child);
-        continue;
+      if (system_.nodes[parent].kind == NcclKind::cpu && !virtual_.insert(attributes).second) {
+        return ignore(child);
       }
       const auto dev = integer(child, "dev", between(0, 1e6));
       auto rate = number(child, "speed", between(-1e12, 1e12));
@@ -249,14 +314,19 @@ private:
       net.rate_in_kbps = in_kbps;
       net.latency_us = latency && *latency > 0 ? latency : std::nullopt;
       ++nets_;
-    }
+    });
   }
 
+  std::string_view text_;
   const std::string& file_;
+  pugi::xml_document document_;
+  std::size_t elements_ = 0;
+  std::size_t counted_ = 0; // bytes whose lines are in line_
+  std::int64_t line_ = 1;
   NcclSystem system_;
-  std::map<std::string, int> ids_;                     // key -> devices
-  std::set<decltype(XmlElement::attributes)> virtual_; // networks below CPUs
-  std::set<std::size_t> gpu_of_;                       // nodes whose <gpu> has been read
+  std::map<std::string, int> ids_; // key -> devices
+  std::set<std::string> virtual_;  // networks below CPUs, by their attributes
+  std::set<std::size_t> gpu_of_;   // nodes whose <gpu> has been read
   std::string host_;
   std::int64_t cpus_ = 0, nets_ = 0;
   std::vector<base::Problem> problems_;
@@ -270,17 +340,8 @@ std::string bus_key(std::string_view bus_id) {
   return key.substr(std::min(key.find_first_not_of('0'), key.size()));
 }
 
-NcclSystem read_nccl_system(const XmlElement& root, const std::string& file) {
-  if (root.name == "graphs") {
-    throw InputError(file, std::to_string(root.line),
-                     "<graphs> holds NCCL's rings and trees, not the machine: give the file of "
-                     "NCCL_TOPO_DUMP_FILE, which holds <system>");
-  }
-  if (root.name != "system") {
-    throw InputError(file, std::to_string(root.line),
-                     "must hold <system>, got <" + base::shown_value(root.name) + '>');
-  }
-  return SystemReader(file).read(root);
+NcclSystem read_nccl_system(std::string_view text, const std::string& file) {
+  return SystemReader(text, file).read();
 }
 
 double pcie_rate(const PcieLink& link, double efficiency) {

@@ -14,7 +14,6 @@
 // not kept. Source: IO 8; NCCL, src/graph/topo.cc.
 
 #include "document/reader.hpp"
-#include "import/nccl/xml.hpp"
 
 namespace stepsim::io {
 
@@ -62,10 +61,16 @@ struct NcclSystem {
 // "00000000:3B:00.0" and for "0000:3b:00.0".
 [[nodiscard]] std::string bus_key(std::string_view bus_id);
 
-// Throws InputError with up to 20 problems, such as `topo.xml:14: link_width: must be an integer in
-// [0, 255], got "x"`, a missing <system>, another version, a missing bus id, a repeated one of
-// GPUs or CPUs, and several machines. A network that is listed below several CPUs is read once.
-[[nodiscard]] NcclSystem read_nccl_system(const XmlElement& root, const std::string& file);
+// The largest files that are read; the limits protect against malicious ones.
+inline constexpr std::size_t kMaxXmlDepth = 64;
+inline constexpr std::size_t kMaxXmlElements = 65'536;
+
+// Reads the text of a file. Throws InputError for what is no XML or too large,
+// `topo.xml:14: this is not XML, says its parser: Start-end tags mismatch`, and with up to 20
+// problems, such as `topo.xml:14: link_width: must be an integer in [0, 255], got "x"`, a missing
+// <system>, another version, a missing bus id, a repeated one of GPUs or CPUs, and several
+// machines. A network that is listed below several CPUs is read once.
+[[nodiscard]] NcclSystem read_nccl_system(std::string_view text, const std::string& file);
 
 // Bytes per second and direction of the links of a machine, from the attributes of their ends in
 // NCCL's topology file.

@@ -1,4 +1,5 @@
-#include "import/nccl/xml.hpp"
+// The XML of a machine: what of it is read, and what is refused.
+#include "import/nccl/nccl_system.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +12,7 @@ namespace {
 
 std::string failure(std::string_view text) {
   try {
-    (void)parse_xml(text, "t.xml");
+    (void)read_nccl_system(text, "t.xml");
   } catch (const InputError& error) {
     CHECK(error.problems().size() == 1);
     const std::string what = error.what();
@@ -31,46 +32,38 @@ std::string repeated(std::string_view part, std::size_t times) {
   return text;
 }
 
-// "<a x="1"><b/></a>": the tree in one line, with lines of tags as NAME@LINE.
-std::string shape(const XmlElement& element) {
-  std::string text = element.name + '@' + std::to_string(element.line);
-  for (const auto& [name, value] : element.attributes) {
-    text += ' ' + name + '=' + value;
+// The ids of the nodes, with the lines of their tags: "cpu0@1 1:0@2".
+std::string nodes_of(std::string_view text) {
+  std::string list;
+  for (const NcclNode& node : read_nccl_system(text, "t.xml").nodes) {
+    list += (list.empty() ? "" : " ") + node.id + '@' + std::to_string(node.line);
   }
-  if (!element.children.empty()) {
-    text += " (";
-    for (const XmlElement& child : element.children) {
-      text += shape(child) + ';';
-    }
-    text += ')';
-  }
-  return text;
+  return list;
 }
 
 } // namespace
 
-TEST_CASE("xml: elements, attributes in either quotes, nesting, lines") {
-  CHECK(shape(parse_xml("<a/>", "")) == "a@1");
-  CHECK(shape(parse_xml("<a x='1' y = \"2\" />", "")) == "a@1 x=1 y=2");
-  CHECK(shape(parse_xml("<a>\n <b k=\"'\"/>\r\n\t<c k='\"'></c >\n</a>\n", "")) ==
-        "a@1 (b@2 k=';c@3 k=\";)");
-  CHECK(shape(parse_xml("<a\n x='1'\n><b/></a>", "")) == "a@1 x=1 (b@3;)");
+TEST_CASE("nccl system: elements, attributes in either quotes, nesting, lines") {
+  CHECK(nodes_of("<system/>") == "");
+  CHECK(nodes_of("<system><cpu numaid='1'/><cpu numaid = \"2\" /></system>") == "cpu1@1 cpu2@1");
+  CHECK(nodes_of("<system>\n <cpu arch=\"'\">\r\n\t<pci busid='1:0' class='\"'></pci >\n<pci\n "
+                 "busid='2:0'/></cpu>\n</system>\n") == "cpu0@2 1:0@3 2:0@4");
 }
 
-TEST_CASE("xml: declaration, byte order mark and comments are skipped, the lines count on") {
-  CHECK(shape(parse_xml("\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<!-- <b> & -- \n-->"
-                        "<a><!----><b/></a><!-- end -->",
-                        "")) == "a@3 (b@3;)");
+TEST_CASE("nccl system: declaration, byte order mark and comments are skipped, lines count on") {
+  CHECK(nodes_of("\xef\xbb\xbf<?xml version='1.0' encoding='UTF-8'?>\n<!-- <b> & -- \n-->"
+                 "<system><!----><cpu/></system><!-- end -->") == "cpu0@3");
 }
 
-TEST_CASE("xml: the five entities; blanks in values become spaces") {
-  const XmlElement root = parse_xml("<a t='&lt;&gt;&amp;&quot;&apos;' u='1\n2\r\n3'/>", "");
-  CHECK(*root.find("t") == "<>&\"'");
-  CHECK(*root.find("u") == "1 2 3");
-  CHECK(root.find("v") == nullptr);
+TEST_CASE("nccl system: the five entities; blanks in values become spaces") {
+  const NcclSystem system = read_nccl_system(
+      "<system><cpu arch='&lt;&gt;&amp;&quot;&apos;' vendor='1\n2\r\n3'/></system>", "t.xml");
+  CHECK(system.nodes.at(0).arch == "<>&\"'");
+  CHECK(system.nodes.at(0).vendor == "1 2 3");
+  CHECK_FALSE(system.nodes.at(0).family);
 }
 
-TEST_CASE("xml: what is no XML is named with its line") {
+TEST_CASE("nccl system: what is no XML is named with its line") {
   CHECK(failure("\n<a><!ELEMENT b></a>") == "2: " + kNot + "Could not determine tag type");
   CHECK(failure("<pci>\n<gpu>\n</pci>") == "3: " + kNot + "Start-end tags mismatch");
   CHECK(failure("<a>\n<b>\n") == "2: " + kNot + "Start-end tags mismatch");
@@ -84,15 +77,15 @@ TEST_CASE("xml: what is no XML is named with its line") {
         "1: a zero byte is not a character of XML"); // UTF-16
 }
 
-TEST_CASE("xml: depth and number of elements are limited") {
+TEST_CASE("nccl system: depth and number of elements are limited") {
   const auto nested = [](std::size_t depth) {
     return repeated("<a>", depth) + repeated("</a>", depth);
   };
-  CHECK_NOTHROW((void)parse_xml(nested(kMaxXmlDepth), ""));
+  CHECK_NOTHROW((void)nodes_of("<system>" + nested(kMaxXmlDepth - 1) + "</system>"));
   CHECK(failure(nested(kMaxXmlDepth + 1)) == "1: nested deeper than 64 levels");
   CHECK(failure(nested(100'000)) == "1: nested deeper than 64 levels");
   CHECK(failure(nested(1'000'000)) == "1: more than 262144 tags and comments");
-  CHECK_NOTHROW((void)parse_xml("<r>" + repeated("<a/>", kMaxXmlElements - 1) + "</r>", ""));
+  CHECK_NOTHROW((void)nodes_of("<system>" + repeated("<a/>", kMaxXmlElements - 1) + "</system>"));
   CHECK(failure("<r>" + repeated("<a/>", kMaxXmlElements) + "</r>") ==
         "1: more than 65536 elements");
 }
