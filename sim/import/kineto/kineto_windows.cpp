@@ -27,39 +27,6 @@ DeviceUse use_of(const DeviceItem& item, std::span<const CollectiveCall* const> 
   return other ? DeviceUse::other_collectives : DeviceUse::exchange;
 }
 
-// The file is read twice: for the annotations, which tell the steps, and to deal out its events.
-
-// The start of the first launch with a number; of a few million.
-struct LaunchStart {
-  std::int64_t correlation{};
-  Nanoseconds begin{};
-};
-
-class LaunchStarts {
-public:
-  void add(const KinetoEvent& event) { starts_.push_back({event.correlation, event.begin}); }
-  void finish() {
-    std::ranges::sort(starts_, {}, [](const LaunchStart& each) {
-      return std::tuple(each.correlation, each.begin);
-    });
-  }
-  [[nodiscard]] std::optional<Nanoseconds> of(std::int64_t correlation) const {
-    const auto first =
-        std::ranges::lower_bound(starts_, correlation, {}, &LaunchStart::correlation);
-    return correlation >= 0 && first != starts_.end() && first->correlation == correlation
-               ? std::optional(first->begin)
-               : std::nullopt;
-  }
-
-private:
-  std::vector<LaunchStart> starts_;
-};
-
-[[noreturn]] void no_device(const KinetoRecording& recording) {
-  throw InputError(recording.file, "",
-                   "no GPU activity recorded: profile with ProfilerActivity.CUDA");
-}
-
 } // namespace
 
 Nanoseconds DeviceStep::length() const {
@@ -171,33 +138,36 @@ void KinetoWindows::make_windows(const std::vector<KinetoStep>& steps) {
   const std::size_t together = (steps.size() + count - 1) / count;
   for (std::size_t first = 0; first < steps.size(); first += together) {
     const std::size_t last = std::min(first + together, steps.size());
-    constexpr auto kNever = std::numeric_limits<Nanoseconds>::max();
-    windows_.push_back({{first, last, first == 0 ? -kNever : steps[first].begin,
-                         last == steps.size() ? kNever : steps[last].begin}});
+    windows_.push_back({{first, last, first == 0 ? -kNone : steps[first].begin,
+                         last == steps.size() ? kNone : steps[last].begin}});
   }
 }
 
+// The file is read twice: for the annotations, which tell the steps, and to deal out its events.
 void KinetoWindows::fill_windows() {
-  LaunchStarts launches;
-  std::map<std::int64_t, Nanoseconds> calls; // of collectives, by external id
+  std::vector<std::pair<std::int64_t, Nanoseconds>> launches; // correlation, start
+  std::map<std::int64_t, Nanoseconds> calls;                  // of collectives, by external id
   recording_.more->each([&](const KinetoEvent& event) {
     if (event.category == KinetoCategory::launch) {
-      launches.add(event);
+      launches.emplace_back(event.correlation, event.begin);
     } else if (event.category == KinetoCategory::cpu_operator && event.external_id >= 0 &&
                recording_.name(event) == "record_param_comms") {
       calls.emplace(event.external_id, event.begin);
     }
   });
-  launches.finish();
+  std::ranges::sort(launches);
   const auto window_at = [&](Nanoseconds moment) {
     return std::ranges::upper_bound(windows_, moment, {},
                                     [](const Window& each) { return each.range.begin; }) -
            windows_.begin() - 1;
   };
-  // Without a launch a kernel of a collective is found by the call's number.
+  // Of several launches with one number the first counts; without a launch a kernel of a collective
+  // is found by the call's number.
   const auto moment_of = [&](const KinetoEvent& event) {
-    if (const auto launch = launches.of(event.correlation)) {
-      return *launch;
+    const auto launch = std::ranges::lower_bound(launches, event.correlation, {},
+                                                 &std::pair<std::int64_t, Nanoseconds>::first);
+    if (event.correlation >= 0 && launch != launches.end() && launch->first == event.correlation) {
+      return launch->second;
     }
     const auto call = calls.find(event.external_id);
     return event.external_id >= 0 && call != calls.end() ? call->second : event.begin;
@@ -249,39 +219,40 @@ void KinetoWindows::sample_into(SampledSteps& result, const Range& range) {
 
 SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annotation) {
   SampledSteps result;
+  const bool in_memory = recording_.more == nullptr;
   bool device = false;
-  const auto look = [&](const KinetoEvent& event) { device = device || on_device(event.category); };
-  if (!recording_.more) {
-    std::ranges::for_each(recording_.events, look);
-    if (!device) {
-      no_device(recording_);
-    }
-    operators_ = demote_ranges(recording_);
-    result.steps = find_steps(recording_, step_annotation);
-    constexpr auto kNever = std::numeric_limits<Nanoseconds>::max();
-    sample_into(result, {0, result.steps.size(), -kNever, kNever});
-    result.device = clock_.finish();
-    return result;
-  }
-  recording_.more->each([&](const KinetoEvent& event) {
-    look(event);
-    if (event.category == KinetoCategory::annotation) {
+  const auto look = [&](const KinetoEvent& event) {
+    device = device || on_device(event.category);
+    if (!in_memory && event.category == KinetoCategory::annotation) {
       recording_.events.push_back(event);
     }
-  });
+  };
+  if (in_memory) {
+    std::ranges::for_each(recording_.events, look);
+  } else {
+    recording_.more->each(look);
+  }
   if (!device) {
-    no_device(recording_);
+    throw InputError(recording_.file, "",
+                     "no GPU activity recorded: profile with ProfilerActivity.CUDA");
+  }
+  if (in_memory) {
+    operators_ = demote_ranges(recording_);
   }
   result.steps = find_steps(recording_, step_annotation);
-  recording_.events =
-      std::vector<KinetoEvent>(); // a window needs less memory than what reading the file took
-  make_windows(result.steps);
-  fill_windows();
-  const auto events_of = [](const Window& window) { return window.events.size(); };
-  recording_.events.reserve(events_of(*std::ranges::max_element(windows_, {}, events_of)));
-  for (Window& window : windows_) {
-    load(window);
-    sample_into(result, window.range);
+  if (in_memory) {
+    sample_into(result, {0, result.steps.size(), -kNone, kNone});
+  } else {
+    recording_.events =
+        std::vector<KinetoEvent>(); // a window needs less memory than what reading the file took
+    make_windows(result.steps);
+    fill_windows();
+    const auto events_of = [](const Window& window) { return window.events.size(); };
+    recording_.events.reserve(events_of(*std::ranges::max_element(windows_, {}, events_of)));
+    for (Window& window : windows_) {
+      load(window);
+      sample_into(result, window.range);
+    }
   }
   result.device = clock_.finish();
   return result;
