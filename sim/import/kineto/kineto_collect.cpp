@@ -30,18 +30,6 @@ constexpr CategoryWord kCategories[] = {
     {"Memset", KinetoCategory::fill},
 };
 
-// Why a time could not be read.
-std::string time_message(const RawTime& time) {
-  if (time.state == RawTime::State::missing) {
-    return "required, in microseconds";
-  }
-  const char first = time.shown.empty() ? ' ' : time.shown.front();
-  const std::string_view rule = first == '-'                   ? "must be >= 0"
-                                : first >= '0' && first <= '9' ? "must be below 2^63 ns"
-                                                               : "must be a number";
-  return std::string(rule) + ", got " + base::shown_value(time.shown);
-}
-
 // Profilers of 2021 mark steps and collectives by operators of these names and not by annotations.
 bool marks_range(std::string_view name) {
   return name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.step#") ||
@@ -78,8 +66,7 @@ std::int32_t number_of(Detail detail, std::map<Detail, std::int32_t>& known,
 // Times are microseconds with decimals, kept as whole nanoseconds.
 void RawTime::set(std::string_view literal) {
   if (const auto read = nanoseconds_from_microseconds(literal)) {
-    state = State::good;
-    value = *read;
+    value = read;
   } else {
     set_bad(literal);
   }
@@ -109,7 +96,9 @@ void RawShape::end_listed() {
 void RawEvent::clear() {
   complete = false;
   event = {};
-  ts.state = dur.state = RawTime::State::missing;
+  ts.value = dur.value = std::nullopt;
+  ts.shown.clear();
+  dur.shown.clear();
   category = name = pid = tid = collective = dtype = group = {};
   elements = out_elements = group_size = -1;
   shape_count = type_count = 0;
@@ -226,30 +215,38 @@ std::int32_t KinetoCollector::detail_number(const RawEvent& raw, const Meaning& 
   return -1;
 }
 
+Nanoseconds KinetoCollector::time_of(const RawTime& time, const char* key) const {
+  if (time.value) {
+    return *time.value;
+  }
+  if (time.shown.empty()) {
+    refuse(key, "required, in microseconds");
+  }
+  const char first = time.shown.front();
+  const std::string_view rule = first == '-'      ? "must be >= 0"
+                                : is_digit(first) ? "must be below 2^63 ns"
+                                                  : "must be a number";
+  refuse(key, std::string(rule) + ", got " + base::shown_value(time.shown));
+}
+
 // Events of other phases and categories are dropped without looking at their times.
-KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
+void KinetoCollector::add(const RawEvent& raw) {
   const auto* const category = std::ranges::find(kCategories, raw.category, &CategoryWord::first);
   if (!raw.complete || category == std::end(kCategories) ||
       (category->second == KinetoCategory::module && !raw.name.starts_with(kModule))) {
-    return {};
+    return;
   }
   KinetoEvent event = raw.event;
   event.category = category->second;
-  if (raw.ts.state != RawTime::State::good) {
-    return {"/ts", time_message(raw.ts)};
-  }
-  if (raw.dur.state != RawTime::State::good) {
-    return {"/dur", time_message(raw.dur)};
-  }
-  event.begin = raw.ts.value;
-  event.duration = raw.dur.value;
+  event.begin = time_of(raw.ts, "/ts");
+  event.duration = time_of(raw.dur, "/dur");
   // Every later sum of durations fits as well.
   if (event.duration > kLargestTime - std::max(event.begin, durations_)) {
-    return {"/dur", "the event ends, or all durations sum up, beyond 2^63 ns"};
+    refuse("/dur", "the event ends, or all durations sum up, beyond 2^63 ns");
   }
   durations_ += event.duration;
   if (event.category == KinetoCategory::launch && event.correlation < 0) {
-    return {}; // starts nothing on the device
+    return; // starts nothing on the device
   }
   event.name = name_number(raw.name);
   event.thread = thread_number(raw);
@@ -262,7 +259,6 @@ KinetoCollector::Fault KinetoCollector::add(const RawEvent& raw) {
   if (recording_.events.size() > recording_.most_events) {
     move_events_to_file();
   }
-  return {};
 }
 
 void KinetoCollector::move_events_to_file() {
@@ -282,8 +278,8 @@ void KinetoCollector::finish() {
   }
 }
 
-void KinetoCollector::refuse(const std::string& where, const std::string& message) const {
-  throw InputError(recording_.file, where, message);
+void KinetoCollector::refuse(const char* key, const std::string& message) const {
+  throw InputError(recording_.file, pointer_() + key, message);
 }
 
 } // namespace stepsim::io

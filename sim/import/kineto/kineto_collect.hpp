@@ -10,14 +10,13 @@
 
 namespace stepsim::io {
 
-// A time as it stood in the file. A bad one is an error only if its event is kept.
+// A time as it stood in the file. A missing or bad one is an error only if its event is kept.
 struct RawTime {
-  enum class State : std::uint8_t { missing, good, bad } state = State::missing;
-  Nanoseconds value{};
-  std::string shown; // the text of a bad time
+  std::optional<Nanoseconds> value;
+  std::string shown; // the text of a bad time; "" = there was none
 
   void set(std::string_view literal); // decimal microseconds
-  void set_bad(std::string_view text) { *this = {State::bad, 0, std::string(text)}; }
+  void set_bad(std::string_view text) { *this = {std::nullopt, std::string(text)}; }
 };
 
 // One entry of "Input Dims": [64, 3, 7, 7], or [[10], [20, 2]] for a list of tensors.
@@ -66,25 +65,18 @@ struct RawEvent {
 // and launches without a correlation are dropped.
 class KinetoCollector {
 public:
-  explicit KinetoCollector(KinetoRecording& recording) : recording_(recording) {}
-  // Throws InputError for an event of a category that is kept whose times are missing or bad;
-  // `pointer` ("/traceEvents/17") is called for an error only.
-  template <class Pointer> void add(const RawEvent& raw, const Pointer& pointer) {
-    if (const Fault fault = add(raw); !fault.message.empty()) {
-      refuse(pointer() + fault.key, fault.message);
-    }
-  }
+  // `pointer` gives the place of the event that is added ("/traceEvents/17"), for errors.
+  KinetoCollector(KinetoRecording& recording, std::function<std::string()> pointer)
+      : recording_(recording), pointer_(std::move(pointer)) {}
+  // Throws InputError for an event of a category that is kept whose times are missing or bad.
+  void add(const RawEvent& raw);
 
   // Ends the recording; call it after the last event.
   void finish();
 
 private:
-  struct Fault {
-    std::string key; // "/dur"
-    std::string message;
-  };
-  Fault add(const RawEvent& raw);
-  [[noreturn]] void refuse(const std::string& where, const std::string& message) const;
+  [[noreturn]] void refuse(const char* key, const std::string& message) const;
+  [[nodiscard]] Nanoseconds time_of(const RawTime& time, const char* key) const;
   // Texts are looked up without a copy of them.
   struct TextHash {
     using is_transparent = void;
@@ -105,6 +97,7 @@ private:
   void move_events_to_file();
 
   KinetoRecording& recording_;
+  std::function<std::string()> pointer_;
   Nanoseconds durations_{}; // sum over all events kept
   std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>> names_, threads_;
   std::vector<Meaning> meanings_; // [name]

@@ -18,7 +18,8 @@ constexpr std::size_t kLongestValue = std::size_t{16} << 20; // one event, strin
 
 struct Reader {
   Reader(const TextChunks& chunks, KinetoRecording& recording, std::size_t window)
-      : chunks_(chunks), recording_(recording), collector_(recording), size_(window),
+      : chunks_(chunks), recording_(recording),
+        collector_(recording, [this] { return event_pointer(); }), size_(window),
         window_(window + kTextPadding), at(window_.data()), end_(at) {}
 
   // A trace is an object with "traceEvents", or the bare list of events.
@@ -192,7 +193,7 @@ struct Reader {
         return skip();
       }
       value([this](const char* begin) { return scan_event(begin, depth, event_); });
-      collector_.add(event_, [this] { return event_pointer(); });
+      collector_.add(event_);
     });
     in_events_ = false;
   }

@@ -217,7 +217,6 @@ struct Scanner {
           read.units * 1000 +
           read.fraction * kScale[static_cast<std::size_t>(read.fraction_digits)];
       if (value <= static_cast<std::uint64_t>(std::numeric_limits<Nanoseconds>::max())) {
-        to.state = RawTime::State::good;
         to.value = static_cast<Nanoseconds>(value);
         return;
       }
