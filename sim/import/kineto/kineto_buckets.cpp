@@ -47,9 +47,9 @@ std::string elements_text(std::int64_t elements) { return fmt::format("{} elemen
 
 class Settler {
 public:
-  Settler(const StepSample& step, SettledSizes& result) : step_(step), result_(result) {}
+  Settler(const StepSample& step, std::vector<GradientSize>& sizes) : step_(step), sizes_(sizes) {}
 
-  void run() {
+  Settled run() {
     std::vector<std::size_t> candidates;
     std::size_t next = 0;
     const auto& gradients = step_.gradients;
@@ -65,6 +65,7 @@ public:
       candidates.push_back(next);
     }
     leave(candidates);
+    return std::move(result_);
   }
 
 private:
@@ -76,9 +77,9 @@ private:
     std::vector<std::int64_t> values;
     std::int64_t sum = 0;
     for (const std::size_t i : candidates) {
-      values.push_back(result_.sizes[i].elements.value_or(0));
+      values.push_back(sizes_[i].tensor.elements.value_or(0));
       sum += values.back();
-      if (!result_.sizes[i].elements) {
+      if (!sizes_[i].tensor.elements) {
         unknown.push_back(i);
       }
     }
@@ -100,7 +101,7 @@ private:
       more = 0;
     }
     for (const std::size_t i : candidates) {
-      result_.sizes[i].bucket = static_cast<std::int32_t>(bucket);
+      sizes_[i].bucket = static_cast<std::int32_t>(bucket);
     }
     if (more < 0) {
       fill(bucket, -more, candidates, unknown);
@@ -123,7 +124,7 @@ private:
     if (!unknown.empty()) {
       const auto count = static_cast<std::int64_t>(unknown.size());
       for (std::size_t i = 0; i < unknown.size(); ++i) {
-        result_.sizes[unknown[i]].elements =
+        sizes_[unknown[i]].tensor.elements =
             missing / count + (static_cast<std::int64_t>(i) < missing % count ? 1 : 0);
       }
       result_.notes.push_back(
@@ -131,7 +132,7 @@ private:
                       count == 1 ? "one gradient" : fmt::format("{} gradients", count),
                       elements_text(missing), count == 1 ? "" : " in equal parts"));
     } else if (!members.empty()) {
-      result_.sizes[members.back()].extra_elements = missing;
+      sizes_[members.back()].extra_elements = missing;
       result_.notes.push_back(fmt::format(
           "bucket {} carries {} more than its gradients have: parameters without a gradient in "
           "this step, counted as extra bytes of its last gradient",
@@ -142,9 +143,9 @@ private:
   void leave(const std::vector<std::size_t>& candidates) {
     std::string list;
     for (const std::size_t i : candidates) {
-      result_.sizes[i].bucket = GradientSize::kNever;
-      if (result_.sizes[i].elements) {
-        list += (list.empty() ? "" : ", ") + std::to_string(*result_.sizes[i].elements);
+      sizes_[i].bucket = GradientSize::kNever;
+      if (sizes_[i].tensor.elements) {
+        list += (list.empty() ? "" : ", ") + std::to_string(*sizes_[i].tensor.elements);
       }
     }
     if (!candidates.empty()) {
@@ -156,27 +157,29 @@ private:
   }
 
   const StepSample& step_;
-  SettledSizes& result_;
+  std::vector<GradientSize>& sizes_;
+  Settled result_;
 };
 
 // Gradients are in the buckets that the log lists, else they fill these in ready order.
-void fill_logged(const StepSample& step, SettledSizes& result) {
+Settled fill_logged(const StepSample& step, std::vector<GradientSize>& sizes) {
+  Settled result;
   const std::size_t count = step.buckets.size();
   std::vector<std::int64_t> sums(count);
   std::size_t bucket = 0;
-  for (std::size_t i = 0; i < result.sizes.size(); ++i) {
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
     while (bucket + 1 < count && sums[bucket] >= step.buckets[bucket].call.elements) {
       ++bucket;
     }
     const std::int32_t listed = step.gradients[i].bucket;
     const std::size_t place = listed >= 0 ? static_cast<std::size_t>(listed) : bucket;
-    result.sizes[i].bucket = static_cast<std::int32_t>(place);
-    sums[place] += result.sizes[i].elements.value_or(0);
+    sizes[i].bucket = static_cast<std::int32_t>(place);
+    sums[place] += sizes[i].tensor.elements.value_or(0);
   }
   const bool fits = std::ranges::equal(
       sums, step.buckets, {}, {}, [](const CollectiveSample& each) { return each.call.elements; });
   if (fits) {
-    return;
+    return result;
   }
   const std::int64_t sum = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
   if (const std::int64_t total = bucket_elements(step); sum != total) {
@@ -184,9 +187,10 @@ void fill_logged(const StepSample& step, SettledSizes& result) {
   }
   result.notes.emplace_back("the gradients do not fill the logged buckets: which of them a bucket "
                             "carries is unknown");
-  for (GradientSize& size : result.sizes) {
+  for (GradientSize& size : sizes) {
     size.bucket = GradientSize::kUnknown;
   }
+  return result;
 }
 
 } // namespace
@@ -235,14 +239,10 @@ std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values
   return chosen;
 }
 
-SettledSizes assign_buckets(const StepSample& step, std::vector<GradientSize> sizes) {
-  SettledSizes result{.sizes = std::move(sizes)};
-  if (step.logged_buckets) {
-    fill_logged(step, result);
-  } else if (!step.buckets.empty()) {
-    Settler(step, result).run();
-  }
-  return result;
+Settled assign_buckets(const StepSample& step, std::vector<GradientSize>& sizes) {
+  return step.logged_buckets    ? fill_logged(step, sizes)
+         : step.buckets.empty() ? Settled()
+                                : Settler(step, sizes).run();
 }
 
 std::vector<std::int32_t> listed_buckets(const DdpLog& log, std::size_t gradients) {

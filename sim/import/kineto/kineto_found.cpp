@@ -7,9 +7,9 @@ namespace {
 
 void set_tensor(GradientSize& size, const KinetoTensor& tensor) {
   if (tensor.elements > 0) {
-    size.elements = tensor.elements;
-    size.dtype = dtype_of_pytorch(tensor.dtype).value_or(DtypeWord{}).word;
-    size.shape = tensor.shape;
+    size.tensor.elements = tensor.elements;
+    size.tensor.dtype = dtype_of_pytorch(tensor.dtype).value_or(DtypeWord{}).word;
+    size.tensor.shape = tensor.shape;
   }
 }
 
@@ -78,10 +78,10 @@ std::optional<Found> from_table(const StepSample& step, const SizeSources& sourc
   Found found{{}, "--sizes", sources.table->file, true};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const NamedSize& row = rows[sources.table_in_ready_order ? i : rows.size() - 1 - i];
-    GradientSize& size = found.sizes.emplace_back();
-    size.elements = row.elements;
-    size.dtype = row.dtype;
-    size.name = row.name;
+    layers::Tensor& tensor = found.sizes.emplace_back().tensor;
+    tensor.elements = row.elements;
+    tensor.dtype = row.dtype;
+    tensor.name = row.name;
   }
   return found;
 }
@@ -118,7 +118,7 @@ std::optional<Found> from_gradient_shapes(const StepSample& step) {
     }
   }
   const bool any =
-      std::ranges::any_of(found.sizes, [](const auto& s) { return s.elements.has_value(); });
+      std::ranges::any_of(found.sizes, [](const auto& s) { return s.tensor.elements.has_value(); });
   return any ? std::optional(std::move(found)) : std::nullopt;
 }
 
@@ -177,8 +177,8 @@ std::optional<Found> from_fitting_model(const StepSample& step, const ModelTable
       notes.push_back(difference + next.name + "; the table is not used");
       continue;
     }
-    if (found && !std::ranges::equal(found->sizes, next.sizes, {}, &GradientSize::elements,
-                                     &GradientSize::elements)) {
+    const auto elements = [](const GradientSize& size) { return size.tensor.elements; };
+    if (found && !std::ranges::equal(found->sizes, next.sizes, {}, elements, elements)) {
       notes.push_back("models " + names + " and " + table.name +
                       " both fit with different sizes: choose with --model");
       return std::nullopt;
@@ -207,17 +207,13 @@ std::optional<Found> from_buckets(const StepSample& step, std::span<const double
   found.sizes.resize(step.gradients.size());
   for (std::size_t b = 0; b < step.buckets.size(); ++b) {
     std::vector<std::size_t> members;
-    std::vector<double> shares;
     for (std::size_t i = 0; i < buckets.size(); ++i) {
       if (buckets[i] == static_cast<std::int32_t>(b)) {
         members.push_back(i);
-        shares.push_back(weights[i]);
       }
     }
-    const auto parts = spread_elements(step.buckets[b].call.elements, shares);
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      found.sizes[members[k]].elements = parts[k];
-    }
+    spread_over(step.buckets[b].call.elements, members, weights,
+                [&](std::size_t i, std::int64_t part) { found.sizes[i].tensor.elements = part; });
   }
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     found.sizes[i].bucket = buckets[i];
@@ -232,7 +228,7 @@ Found from_total(std::int64_t total, std::span<const double> weights) {
       fmt::format("--parameters {}, spread over the backward pass: up to about 10 %", total);
   found.is_estimate = true;
   for (const std::int64_t part : spread_elements(total, weights)) {
-    found.sizes.emplace_back().elements = part;
+    found.sizes.emplace_back().tensor.elements = part;
   }
   return found;
 }

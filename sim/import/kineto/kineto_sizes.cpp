@@ -7,8 +7,6 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr DtypeWord kFloat32{"float32", 4};
-
 // The total that the user gives against one that was found: far apart, one of them is wrong.
 bool agrees(std::int64_t total, std::int64_t found, const std::string& file,
             const std::string& words) {
@@ -32,9 +30,10 @@ std::optional<Found> first_answer(const StepSample& step, const SizeSources& sou
   }
   // Too many gradients without a size: another source may know them.
   const auto enough = [&](const Found& found) {
-    const SettledSizes settled = assign_buckets(step, found.sizes);
-    const auto missing = std::ranges::count_if(settled.sizes, [](const GradientSize& size) {
-      return !size.elements && size.bucket != GradientSize::kNever;
+    std::vector<GradientSize> sizes = found.sizes;
+    (void)assign_buckets(step, sizes);
+    const auto missing = std::ranges::count_if(sizes, [](const GradientSize& size) {
+      return !size.tensor.elements && size.bucket != GradientSize::kNever;
     });
     return 10 * missing <= std::ssize(step.gradients);
   };
@@ -64,10 +63,10 @@ std::optional<Found> first_answer(const StepSample& step, const SizeSources& sou
 void check_total(const Found& found, const SizeSources& sources, const std::string& file) {
   std::int64_t total = 0;
   for (const GradientSize& size : found.sizes) {
-    if (!size.elements) {
+    if (!size.tensor.elements) {
       return;
     }
-    total += *size.elements;
+    total += *size.tensor.elements;
   }
   if (sources.parameters && !found.is_estimate) {
     (void)agrees(*sources.parameters, total, file, found.name);
@@ -87,10 +86,10 @@ void add_bytes(const StepSample& step, const SizeSources& sources, GradientSizes
   }
   bool assumed = false;
   std::string words;
-  for (GradientSize& size : result.sizes) {
-    std::optional<DtypeWord> dtype = known_dtype(size.bucket);
-    if (!dtype && !size.dtype.empty()) {
-      dtype = dtype_of_pytorch(size.dtype);
+  for (auto& [tensor, extra_elements, bucket] : result.sizes) {
+    std::optional<DtypeWord> dtype = known_dtype(bucket);
+    if (!dtype && !tensor.dtype.empty()) {
+      dtype = dtype_of_pytorch(tensor.dtype);
     }
     if (!dtype) {
       dtype = common;
@@ -99,11 +98,15 @@ void add_bytes(const StepSample& step, const SizeSources& sources, GradientSizes
       assumed = true;
       dtype = dtype_of_pytorch(sources.dtype.value_or("float32"));
     }
-    size.dtype = dtype.value_or(kFloat32).word;
-    size.bytes = size.elements.value_or(0) * dtype.value_or(kFloat32).bytes;
-    size.extra_bytes = size.extra_elements * dtype.value_or(kFloat32).bytes;
-    if (size.bucket != GradientSize::kNever && words.find(size.dtype) == std::string::npos) {
-      words += (words.empty() ? "" : " and ") + size.dtype;
+    const auto [word, item_bytes] = dtype.value_or(DtypeWord{"float32", 4});
+    tensor.dtype = word;
+    tensor.bytes = Bytes{tensor.elements.value_or(0) * item_bytes};
+    tensor.extra_bytes = Bytes{extra_elements * item_bytes};
+    if (bucket >= 0) {
+      tensor.bucket = bucket;
+    }
+    if (bucket != GradientSize::kNever && words.find(word) == std::string::npos) {
+      words += (words.empty() ? "" : " and ") + tensor.dtype;
     }
   }
   if (assumed && !sources.dtype) {
@@ -177,7 +180,7 @@ std::vector<const layers::ModelLayer*> parameter_layers(const layers::ModelTable
 std::vector<GradientSize> ready_order(const layers::ModelLayer& layer) {
   std::vector<GradientSize> sizes;
   for (auto tensor = layer.tensors.rbegin(); tensor != layer.tensors.rend(); ++tensor) {
-    GradientSize& size = sizes.emplace_back();
+    layers::Tensor& size = sizes.emplace_back().tensor;
     size.elements = tensor->elements();
     size.name = layer.name + "." + tensor->name;
     size.shape = tensor->shape;
@@ -217,11 +220,10 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
   result.sizes = std::move(found->sizes);
   result.assumed = found->is_estimate;
   if (!found->is_estimate && !settle_by_list(step, sources, result.sizes)) {
-    SettledSizes settled = assign_buckets(step, std::move(result.sizes));
+    Settled settled = assign_buckets(step, result.sizes);
     if (found->must_fit && !settled.difference.empty()) {
       throw InputError(file, "", settled.difference + found->name);
     }
-    result.sizes = std::move(settled.sizes);
     if (std::ranges::all_of(result.sizes, [](const GradientSize& size) {
           return size.bucket == GradientSize::kNever;
         })) {
@@ -238,8 +240,9 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
   for (GradientSize& size : result.sizes) {
     if (size.bucket != GradientSize::kNever) {
       ++sent;
-      known += size.elements ? 1 : 0;
-      size.elements = size.elements.value_or(0); // unknown ones are few: they count as nothing
+      known += size.tensor.elements ? 1 : 0;
+      size.tensor.elements =
+          size.tensor.elements.value_or(0); // unknown ones are few: they count as nothing
     }
   }
   if (known < sent) {

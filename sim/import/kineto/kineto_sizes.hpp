@@ -18,19 +18,15 @@ struct GradientSize {
   static constexpr std::int32_t kUnknown = -1; // it is not known in which bucket, or whether in any
   static constexpr std::int32_t kNever = -2;   // in no bucket: never reduced
 
-  // 0: sent, but of unknown size, which a note says; empty: unknown, or never sent.
-  std::optional<std::int64_t> elements{};
-  std::int64_t bytes{}; // bytes of the elements; 0 if they are unknown
-  // What its bucket has beyond its gradients; set at the last gradient of the bucket only.
-  std::int64_t extra_elements{}, extra_bytes{};
-  std::string dtype{};               // "float32"
-  std::string name{};                // name of the parameter; empty if unknown
-  std::vector<std::int64_t> shape{}; // empty if unknown
+  // Elements 0: sent, but of unknown size, which a note says; empty: unknown, or never sent. Its
+  // bucket is told by `bucket`.
+  layers::Tensor tensor{};
+  std::int64_t extra_elements{}; // of its bucket beyond its gradients, at the last gradient of it
   std::int32_t bucket = kUnknown;
 };
 
-struct SettledSizes {
-  std::vector<GradientSize> sizes; // one per gradient in ready order
+// What checking sizes against the measured buckets told.
+struct Settled {
   std::vector<std::string> notes{};
   // Names the first bucket whose elements its gradients cannot make up: no choice of them has the
   // right sum, or extra elements remain. Empty if there is none; gradients that are moved to the
@@ -38,9 +34,9 @@ struct SettledSizes {
   std::string difference{};
 };
 
-// `sizes` has each gradient of the step in ready order, without its bucket; empty elements =
+// Sets the buckets of `sizes`, which has each gradient of the step in ready order; empty elements =
 // unknown. If the step has no buckets, the bucket of every gradient stays kUnknown.
-[[nodiscard]] SettledSizes assign_buckets(const StepSample& step, std::vector<GradientSize> sizes);
+[[nodiscard]] Settled assign_buckets(const StepSample& step, std::vector<GradientSize>& sizes);
 
 // [gradient in ready order] its bucket by the parameters that DDP's log lists, which are registered
 // in the reverse order; empty if the log does not list as many.
@@ -180,5 +176,19 @@ from_named_model(const StepSample& step, const SizeSources& sources, const std::
 // remainders are rounded up, the first of equal ones. If all weights are 0, the parts are equal.
 [[nodiscard]] std::vector<std::int64_t> spread_elements(std::int64_t total,
                                                         std::span<const double> weights);
+
+// Splits `total` over some members of a list by their weights, and calls `set(member, elements)`.
+template <class Set>
+void spread_over(std::int64_t total, std::span<const std::size_t> members,
+                 std::span<const double> weights, const Set& set) {
+  std::vector<double> shares;
+  for (const std::size_t member : members) {
+    shares.push_back(weights[member]);
+  }
+  const std::vector<std::int64_t> parts = spread_elements(total, shares);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    set(members[k], parts[k]);
+  }
+}
 
 } // namespace stepsim::io

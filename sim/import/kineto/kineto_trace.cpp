@@ -64,20 +64,6 @@ Seconds median_of(std::span<const KinetoRank> ranks, WorkClass work) {
           1e9};
 }
 
-layers::Tensor tensor_of(const GradientSize& size) {
-  layers::Tensor tensor;
-  tensor.elements = size.elements;
-  tensor.dtype = size.dtype;
-  tensor.bytes = Bytes{size.bytes};
-  tensor.extra_bytes = Bytes{size.extra_bytes};
-  tensor.name = size.name;
-  tensor.shape = size.shape;
-  if (size.bucket >= 0) {
-    tensor.bucket = size.bucket;
-  }
-  return tensor;
-}
-
 // Adds a tensor; one of unknown size makes the layer's size unknown.
 void add_tensor(layers::Layer& layer, layers::Tensor tensor) {
   if (!tensor.bytes) {
@@ -121,7 +107,8 @@ void add_gradients(const KinetoRank& rank, SizeSources sources, KinetoImport& re
     result.trace.provenance = layers::Provenance::assumed;
   }
   for (std::size_t b = 0; step.logged_buckets && b < step.buckets.size(); ++b) {
-    const auto dtype = dtype_of_pytorch(sizes.sizes.empty() ? "" : sizes.sizes.front().dtype);
+    const auto dtype =
+        dtype_of_pytorch(sizes.sizes.empty() ? "" : sizes.sizes.front().tensor.dtype);
     result.trace.buckets.push_back({step.buckets[b].call.elements,
                                     {sources.log->bucket_bytes[b]},
                                     std::string(dtype ? dtype->word : "float32"),
@@ -135,7 +122,7 @@ void add_gradients(const KinetoRank& rank, SizeSources sources, KinetoImport& re
     if (sizes.sizes.empty()) {
       add_tensor(layer, {});
     } else if (sizes.sizes[i].bucket != GradientSize::kNever) {
-      add_tensor(layer, tensor_of(sizes.sizes[i]));
+      add_tensor(layer, sizes.sizes[i].tensor);
     }
   }
 }
@@ -150,24 +137,21 @@ void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
   std::string words;
   for (const layers::MeasuredUnit& unit : rank.sharded->units) {
     std::vector<std::size_t> members;
-    std::vector<double> shares;
     for (std::size_t i = 0; i < step.gradients.size(); ++i) {
       const std::int32_t layer = step.gradients[i].layer;
       if (taken[i] == 0 && layer >= unit.first_layer && layer <= unit.last_layer) {
         taken[i] = 1;
         members.push_back(i);
-        shares.push_back(weights[i]);
       }
     }
     const DtypeWord dtype = dtype_of_pytorch(unit.reduce_dtype).value_or(DtypeWord{"float32", 4});
     if (words.find(dtype.word) == std::string::npos) {
       words += (words.empty() ? "" : " and ") + std::string(dtype.word);
     }
-    const auto parts = spread_elements(unit.elements, shares);
-    for (std::size_t k = 0; k < members.size(); ++k) {
-      const auto l = static_cast<std::size_t>(step.gradients[members[k]].layer);
-      result.trace.layers[l].tensors[next[l]++] = tensor_of(parts[k], dtype);
-    }
+    spread_over(unit.elements, members, weights, [&](std::size_t i, std::int64_t part) {
+      const auto l = static_cast<std::size_t>(step.gradients[i].layer);
+      result.trace.layers[l].tensors[next[l]++] = tensor_of(part, dtype);
+    });
   }
   if (std::ranges::find(taken, 0) != taken.end()) {
     return; // some gradient belongs to no unit
@@ -253,11 +237,12 @@ void assume_backward(const KinetoRank& rank, const KinetoOptions& options, Kinet
       sizes_by_kind(rank.first(), table_named(options.models(), *options.model), rank.file);
   std::size_t tensors = 0;
   for (std::size_t i = 0; i < trace.layers.size(); ++i) {
-    for (GradientSize size : sizes[i]) {
+    for (const auto& [size, extra_elements, bucket] : sizes[i]) {
       ++tensors;
-      size.bytes = *size.elements * dtype.bytes;
-      size.dtype = dtype.word;
-      add_tensor(trace.layers[i], tensor_of(size));
+      layers::Tensor tensor = tensor_of(*size.elements, dtype);
+      tensor.name = size.name;
+      tensor.shape = size.shape;
+      add_tensor(trace.layers[i], std::move(tensor));
     }
   }
   result.sizes = fmt::format("model table {} ({} of {} tensors), {}{}", *options.model, tensors,
