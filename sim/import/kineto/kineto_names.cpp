@@ -69,39 +69,20 @@ std::string node_operation(std::string_view name) {
 struct ForwardOperator {
   Nanoseconds begin{};
   std::int32_t top{};
-};
+  std::string name; // plain_name()
 
-// Forward operators in order of start, and the positions of those with a name, ascending.
-struct ForwardOperators {
-  std::vector<ForwardOperator> list;
-  std::map<std::string, std::vector<std::size_t>> by_name;
-
-  // The last position before `end` of an operator that is called `name` or `name`forward..; `end`
-  // if there is none.
-  [[nodiscard]] std::size_t last_named(const std::string& name, std::size_t end) const {
-    std::size_t found = end;
-    const auto look = [&](const std::vector<std::size_t>& positions) {
-      const auto after = std::ranges::lower_bound(positions, end);
-      if (after != positions.begin() && (found == end || *(after - 1) > found)) {
-        found = *(after - 1);
-      }
-    };
-    if (const auto same = by_name.find(name); same != by_name.end()) {
-      look(same->second);
-    }
-    const std::string prefix = name + "forward";
-    for (auto row = by_name.lower_bound(prefix);
-         row != by_name.end() && row->first.starts_with(prefix); ++row) {
-      look(row->second);
-    }
-    return found;
+  // Whether it is called `name` or `name`forward.. .
+  [[nodiscard]] bool is(std::string_view operation) const {
+    return name.starts_with(operation) &&
+           (name.size() == operation.size() ||
+            std::string_view(name).substr(operation.size()).starts_with("forward"));
   }
 };
 
 // The pointer stands behind the operators that have no node yet. It starts anew where the forward
 // thread has worked between two nodes, since another forward pass has then begun. A node that has a
 // layer by its number keeps it, and moves the pointer to that operator.
-void match_names(const StepView& step, const ForwardOperators& operators, bool numbered,
+void match_names(const StepView& step, const std::vector<ForwardOperator>& operators, bool numbered,
                  std::vector<NodeMatch>& matches) {
   const KinetoRecording& recording = step.recording;
   std::size_t pointer = 0;
@@ -109,23 +90,27 @@ void match_names(const StepView& step, const ForwardOperators& operators, bool n
   for (NodeMatch& match : matches) {
     const TopOperator& node = step.attribution.top(match.node);
     const std::size_t before = known;
-    while (known < operators.list.size() && operators.list[known].begin < node.begin) {
+    while (known < operators.size() && operators[known].begin < node.begin) {
       ++known;
     }
     pointer = known > before ? known : pointer;
     if (match.layer >= 0) {
-      const auto own =
-          std::ranges::lower_bound(operators.list, match.layer, {}, &ForwardOperator::top);
-      pointer = static_cast<std::size_t>(own - operators.list.begin());
+      const auto own = std::ranges::lower_bound(operators, match.layer, {}, &ForwardOperator::top);
+      pointer = static_cast<std::size_t>(own - operators.begin());
       continue;
     }
     if (numbered && recording.event(node.event).sequence >= 0) {
       continue; // its operator is missing; one of that name would be another one
     }
     const std::string operation = node_operation(recording.name(recording.event(node.event)));
-    const std::size_t found = operators.last_named(operation, pointer);
-    match.layer = found < pointer ? operators.list[found].top : -1;
-    pointer = found;
+    std::size_t found = pointer; // behind the last operator of that name; 0: none
+    while (found > 0 && !operators[found - 1].is(operation)) {
+      --found;
+    }
+    if (found > 0) {
+      pointer = found - 1;
+      match.layer = operators[pointer].top;
+    }
   }
 }
 
@@ -285,11 +270,10 @@ std::vector<NodeMatch> match_nodes(const StepView& step) {
     }
   }
   if (2 * matched < matches.size()) {
-    ForwardOperators operators;
+    std::vector<ForwardOperator> operators;
     for (const Operator& op : step.forward) {
       const KinetoEvent& event = step.recording.event(op.event);
-      operators.by_name[plain_name(step.recording.name(event))].push_back(operators.list.size());
-      operators.list.push_back({event.begin, op.top});
+      operators.push_back({event.begin, op.top, plain_name(step.recording.name(event))});
     }
     match_names(step, operators, matched > 0, matches);
   }
