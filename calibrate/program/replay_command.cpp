@@ -12,6 +12,7 @@
 #include "cli/shell/document.hpp"
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "document/csv.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::calibrate {
@@ -174,7 +175,7 @@ int replay_on(const ReplayFlags& flags, const ReplayScale& scale, ReplayOptions 
   const io::Json scenario = io::read_json(flags.scenario);
   const std::string calibration = std::filesystem::absolute(flags.calibration).string();
   const auto plans = base::collected<ReplayPlan>(
-      cli::split(flags.schedules), [&](std::string_view schedule) { // "": the scenario's own
+      io::split(flags.schedules), [&](std::string_view schedule) { // "": the scenario's own
         return replay_plan(scenario, calibration, std::string(schedule), wire.ranks(), scale,
                            flags.library, files);
       });

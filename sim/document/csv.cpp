@@ -158,4 +158,15 @@ Object flattened(const Json& record) {
   return out;
 }
 
+// An empty part is kept, so that "a,,b" is refused and not silently shortened.
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
 } // namespace stepsim::io

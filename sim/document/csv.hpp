@@ -17,6 +17,9 @@ struct CsvRow {
 // text follows its closing quote.
 [[nodiscard]] std::vector<CsvRow> parse_csv(std::string_view text, const std::string& file);
 
+// The parts of a text between separators, without quotes; an empty text has one empty part.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator = ',');
+
 // Whether a spreadsheet would compute the text: it begins with =, @, + or - and is no number.
 [[nodiscard]] bool is_formula(std::string_view text);
 // Appends a field, in quotes if it holds a comma, a quote or a line end, and behind an apostrophe

@@ -6,6 +6,8 @@
 #include <iterator>
 #include <ranges>
 
+#include "base/collected.hpp"
+#include "document/csv.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 
 namespace stepsim::io {
@@ -39,21 +41,8 @@ std::optional<std::string_view> bracketed(std::string_view line) {
   return line.substr(open + 1, close - open - 1);
 }
 
-// Between commas, blanks trimmed.
-std::vector<std::string_view> fields_of(std::string_view text) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    fields.push_back(trimmed(text.substr(0, comma)));
-    if (comma == std::string_view::npos) {
-      return fields;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
-
 CaffeRow parse_row(std::string_view text, const LineReader& input) {
-  const std::vector<std::string_view> fields = fields_of(text);
+  const auto fields = base::collected<std::string_view>(split(text), trimmed);
   if (fields.size() != 4 && fields.size() != 5) {
     input.fail(fmt::format(
         "expected [id, elements, backward_us, communication_us(, merged_us)], got {} fields",

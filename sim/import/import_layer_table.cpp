@@ -192,7 +192,7 @@ private:
     const auto add = [&](std::int64_t elements) {
       layer.tensors.insert(layer.tensors.begin(), tensor_of(elements, type));
     };
-    std::string_view list = text(Column::tensors).value_or("");
+    const std::string_view list = text(Column::tensors).value_or("");
     if (list.find(';') == std::string_view::npos) {
       const std::int64_t tensors = list.empty() ? 1 : whole(list, "tensors", type.bytes);
       if (tensors == 1 && total > 0 && total % type.bytes == 0) {
@@ -202,15 +202,13 @@ private:
     }
     // "4096;64": the sizes of the layer's tensors, which have to be all of it.
     std::int64_t sum = 0;
-    while (true) {
-      const std::size_t end = list.find(';');
-      const std::int64_t elements = whole(trimmed(list.substr(0, end)), "tensors", type.bytes);
+    for (const std::string_view part : split(list, ';')) {
+      const std::int64_t elements = whole(trimmed(part), "tensors", type.bytes);
       add(elements);
       sum += elements * type.bytes;
-      if (sum > base::kMaxExactBytes || end == std::string_view::npos) {
+      if (sum > base::kMaxExactBytes) {
         break;
       }
-      list.remove_prefix(end + 1);
     }
     if (sum != total) {
       throw RowProblem{fmt::format("tensors: {} bytes, the layer has {}", sum, total)};

@@ -8,6 +8,7 @@
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
+#include "document/csv.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 
@@ -108,7 +109,7 @@ const Key* form_of(const Key& row, std::initializer_list<KeyKind> kinds) {
 // Words are looked up when the collective is read.
 std::vector<io::Json> values_of(const Flag& flag, const std::string& text) {
   const Key& row = row_at(flag.pointer);
-  const auto parts = split(text);
+  const auto parts = io::split(text);
   if (form_of(row, {KeyKind::text}) != nullptr) {
     return flag.takes_list ? std::vector<io::Json>(parts.begin(), parts.end())
                            : std::vector<io::Json>{io::Json(text)};

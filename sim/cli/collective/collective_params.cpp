@@ -4,6 +4,7 @@
 
 #include "cli/shell/flag_values.hpp"
 #include "cli/text/key_text.hpp"
+#include "document/csv.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::cli {
@@ -17,19 +18,16 @@ using io::KeyKind;
 // "64x32,100": [[64, 32], [100]]
 io::Json shapes_json(std::string_view text, std::string_view value) {
   io::Array shapes;
-  for (const std::string_view tensor : split(value)) {
+  for (const std::string_view tensor : io::split(value)) {
     io::Array& shape = shapes.emplace_back(io::Array()).as_array();
-    for (std::size_t begin = 0; begin <= tensor.size();) {
-      const std::size_t end = std::min(tensor.find('x', begin), tensor.size());
-      const auto size =
-          base::parse_quantity(tensor.substr(begin, end - begin), QuantityKind::count);
+    for (const std::string_view each : io::split(tensor, 'x')) {
+      const auto size = base::parse_quantity(each, QuantityKind::count);
       const double* length = std::get_if<double>(&size);
       if (length == nullptr || *length < 1) {
         throw UsageError("--param " + base::shown_value(text) +
                          ": must be shapes like 64x32,100 of whole_number sizes");
       }
       shape.emplace_back(static_cast<std::int64_t>(*length));
-      begin = end + 1;
     }
   }
   return shapes;

@@ -5,6 +5,7 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
+#include "document/csv.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
 #include "nccl/tuner_table.hpp"
 #include "run/memory_figures.hpp"
@@ -53,7 +54,7 @@ std::pair<std::string, Pair> forced_log(std::string_view text) {
 std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
                                            const Common& common) {
   std::vector<nccl::ForcedTime> times;
-  for (const std::string_view each : split(list)) {
+  for (const std::string_view each : io::split(list)) {
     const auto [file, pair] = forced_log(each);
     io::NcclTestsOptions options;
     options.skip_bad_times = true;

@@ -6,6 +6,7 @@
 #include "base/printable.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
+#include "document/csv.hpp"
 #include "document/kind_use.hpp"
 #include "import/chakra/import_chakra.hpp"
 #include "import/import_detect.hpp"
@@ -52,7 +53,7 @@ void parse_latencies(const std::string& text, io::NcclTopologyOptions& options) 
   constexpr std::array<std::string_view, 3> kKinds{"nvlink", "pcie", "net"};
   const std::array targets{&options.nvlink_latency, &options.pcie_latency,
                            &options.network_latency};
-  for (const std::string_view part : split(text)) {
+  for (const std::string_view part : io::split(text)) {
     const std::size_t equals = part.find('=');
     const std::string_view kind = part.substr(0, equals);
     const std::string flag = "--latency " + base::shown_value(part) + ": ";
@@ -222,7 +223,7 @@ io::NcclTopologyOptions topology_options(const ImportFlags& flags) {
   io::NcclTopologyOptions options;
   options.common = common_options(flags);
   if (!flags.gpus.empty()) {
-    options.gpus = base::collected<std::string>(split(flags.gpus));
+    options.gpus = base::collected<std::string>(io::split(flags.gpus));
   }
   if (!flags.pcie_efficiency.empty()) {
     options.pcie_efficiency = quantity("--pcie-efficiency", flags.pcie_efficiency,

@@ -7,6 +7,7 @@
 
 #include "cli/help/help_text.hpp"
 #include "cli/shell/flag_values.hpp"
+#include "document/csv.hpp"
 #include "run/summary_fields.hpp"
 #include "scenario/program_file.hpp"
 
@@ -42,7 +43,7 @@ struct Planned {
 // forward pass, selection costs) are refused with the reason.
 std::vector<const buckets::Planner*> parse_planners(std::string_view list) {
   std::vector<const buckets::Planner*> chosen;
-  for (const std::string_view word : split(list)) {
+  for (const std::string_view word : io::split(list)) {
     const buckets::Planner* planner = buckets::find_planner(word);
     if (planner == nullptr) {
       throw UsageError("--planners: " + study::unknown_schedule(word));

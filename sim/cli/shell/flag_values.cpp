@@ -88,18 +88,6 @@ double max_seconds(const std::string& text) {
   return text.empty() ? study::kMaxSeconds : seconds("--max-seconds", text);
 }
 
-// An empty word is kept, so that "a,,b" is refused and not silently shortened.
-std::vector<std::string_view> split(std::string_view list) {
-  std::vector<std::string_view> words;
-  std::size_t begin = 0;
-  while (begin <= list.size()) {
-    const std::size_t end = std::min(list.find(',', begin), list.size());
-    words.push_back(list.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
 std::vector<double> numbers(std::string_view flag, std::string_view text, QuantityKind kind,
                             io::Range range) {
   auto parsed = base::parse_quantity_list(text, kind);

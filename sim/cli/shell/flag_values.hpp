@@ -7,9 +7,6 @@
 
 namespace stepsim::cli {
 
-// Splits a list at commas; "a,,b" has an empty word, and "" is one.
-[[nodiscard]] std::vector<std::string_view> split(std::string_view list);
-
 // The value of a flag in the SI unit of its kind: bytes, seconds, bytes per second. The error reads
 // "--max-bytes 0: must be > 0, got 0".
 [[nodiscard]] double quantity(std::string_view flag, std::string_view text, base::QuantityKind kind,

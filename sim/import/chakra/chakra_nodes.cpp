@@ -6,6 +6,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_source.hpp"
 
@@ -48,14 +49,10 @@ std::string_view dtype_of_kernel(std::string_view name) {
       Row{"i64", "int64"},    Row{"int64", "int64"},    Row{"i8", "int8"},
       Row{"int8", "int8"},    Row{"u8", "uint8"},       Row{"uint8", "uint8"},
   };
-  std::string_view rest = name.substr(0, name.find('('));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('_'), rest.size());
-    const auto row = std::ranges::find(kWords, rest.substr(0, end), &Row::first);
-    if (row != kWords.end()) {
+  for (const std::string_view word : split(name.substr(0, name.find('(')), '_')) {
+    if (const auto row = std::ranges::find(kWords, word, &Row::first); row != kWords.end()) {
       return row->second;
     }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return {};
 }
