@@ -88,7 +88,7 @@ void warn_about_times(KinetoRank& rank) {
   if (!shorter.empty()) {
     const std::string others =
         shorter.size() == 1 ? "" : " and of " + counted(shorter.size() - 1, "other step");
-    rank.warnings.push_back("wall time of " + rank.step_names[shorter.front()] + others +
+    rank.warnings.push_back("wall time of " + rank.intervals[shorter.front()].name + others +
                             " does not measure the GPU: its device work lasts longer");
   }
   if (rank.unattributed_fraction > 0.01) {
@@ -215,25 +215,15 @@ bool same_layers(const StepSample& a, const StepSample& b) {
 
 KinetoRank reduce_rank(KinetoRecording& recording,
                        const std::optional<std::string>& step_annotation, std::int64_t skip_steps) {
-  KinetoWindows windows(recording);
-  SampledSteps sampled = windows.sample(step_annotation);
   KinetoRank rank;
   rank.file = recording.file;
   rank.device = recording.device;
   rank.world_size = recording.world_size;
   rank.rank = recording.rank;
   rank.record_shapes = recording.record_shapes;
-  rank.steps = std::move(sampled.samples);
+  KinetoWindows windows(recording);
+  windows.sample(step_annotation, rank);
   std::ranges::for_each(rank.steps, join_repeats);
-  rank.device_use = std::move(sampled.device);
-  rank.calls = std::move(sampled.calls);
-  for (const KinetoStep& step : sampled.steps) {
-    rank.step_names.push_back(step.name);
-  }
-  if (sampled.device_time > 0) {
-    rank.unattributed_fraction =
-        static_cast<double>(sampled.outside_steps) / static_cast<double>(sampled.device_time);
-  }
   // First the steps that can be used, then of these the largest group of equal ones.
   choose_steps(rank, skip_steps);
   drop_warm_up(rank);
@@ -250,7 +240,7 @@ KinetoRank reduce_rank(KinetoRecording& recording,
   if (!rank.forward_only) {
     const std::size_t last = rank.used.back();
     windows.load(last);
-    rank.sharded = sharded_step(recording, sampled.steps[last], rank.steps[last]);
+    rank.sharded = sharded_step(recording, rank.intervals[last], rank.steps[last]);
     for (StepSample& step : rank.steps) {
       if (rank.sharded) {
         separate_replicas(*rank.sharded, step);

@@ -55,54 +55,6 @@ private:
   std::vector<HostInterval> loader_; // in which the host waits for input
 };
 
-// The steps of a recording, one sample each. A recording whose events are in a file is looked at in
-// windows of some steps, so that memory does not grow with the number of steps:
-//     steps    | 0 | 1 |  | 2 | 3 |  | 4 |
-//     windows  ....0......|....1.....|.2...
-// Operators and annotations belong to every window that they reach into, launches to the one in
-// which they start, work of the device to that of its launch. The samples are the same as if all
-// events were in memory.
-
-struct SampledSteps {
-  std::vector<KinetoStep> steps;
-  std::vector<StepSample> samples;   // [step]
-  std::vector<DeviceStep> device;    // [step]
-  std::vector<CollectiveCall> calls; // all calls of the recording, in order of start
-  Nanoseconds device_time{};         // sum over all work of the device
-  Nanoseconds outside_steps{};       // the part of it that was launched outside the steps
-};
-
-class KinetoWindows {
-public:
-  explicit KinetoWindows(KinetoRecording& recording) : recording_(recording) {}
-
-  // Samples all steps. Calls demote_ranges(). Throws InputError if there is no device work or no
-  // step, and UsageError for a wrong regular expression.
-  [[nodiscard]] SampledSteps sample(const std::optional<std::string>& step_annotation);
-  // Puts the events of the window that contains the step into recording.events; nothing happens if
-  // all events are in memory. Call it after sample().
-  void load(std::size_t step);
-
-private:
-  struct Range {
-    std::size_t first_step{}, last_step{}; // half-open
-    Nanoseconds begin{}, end{};            // host time that the window covers
-  };
-  struct Window {
-    Range range;
-    KinetoEventFile events{};
-  };
-  void make_windows(const std::vector<KinetoStep>& steps);
-  void fill_windows();
-  void load(Window& window);
-  void sample_into(SampledSteps& result, const Range& range);
-
-  KinetoRecording& recording_;
-  std::vector<Operator> operators_; // of the recording, until they are attributed
-  std::vector<Window> windows_;     // none where all events are in memory
-  DeviceClock clock_;
-};
-
 // Reduces one profiler file to what the trace needs: a sample per step, and the steps to use
 // (IO 4.2, 4.5 rule 5; INP 1.3). Steps are removed in this order:
 //   - steps without device work;
@@ -141,8 +93,8 @@ struct KinetoRank {
   std::optional<std::string> device;
   std::optional<std::int64_t> world_size;
   std::optional<std::int64_t> rank;
-  bool record_shapes = false; // whether shapes were recorded, by the file's own word
-  std::vector<std::string> step_names;
+  bool record_shapes = false;        // whether shapes were recorded, by the file's own word
+  std::vector<KinetoStep> intervals; // [step]
   std::vector<StepSample> steps;
   std::vector<std::size_t> used; // ascending indices into `steps`, at least one
   // Share of device time launched outside all steps or by an unknown launch.
@@ -154,6 +106,48 @@ struct KinetoRank {
   std::vector<std::string> warnings;
 
   [[nodiscard]] const StepSample& first() const { return steps[used.front()]; }
+};
+
+// The steps of a recording, one sample each. A recording whose events are in a file is looked at in
+// windows of some steps, so that memory does not grow with the number of steps:
+//     steps    | 0 | 1 |  | 2 | 3 |  | 4 |
+//     windows  ....0......|....1.....|.2...
+// Operators and annotations belong to every window that they reach into, launches to the one in
+// which they start, work of the device to that of its launch. The samples are the same as if all
+// events were in memory.
+
+class KinetoWindows {
+public:
+  explicit KinetoWindows(KinetoRecording& recording) : recording_(recording) {}
+
+  // Samples all steps into `rank`, with the device time outside of them, and all calls. Calls
+  // demote_ranges(). Throws InputError if there is no device work or no step, and UsageError for a
+  // wrong regular expression.
+  void sample(const std::optional<std::string>& step_annotation, KinetoRank& rank);
+  // Puts the events of the window that contains the step into recording.events; nothing happens if
+  // all events are in memory. Call it after sample().
+  void load(std::size_t step);
+
+private:
+  struct Range {
+    std::size_t first_step{}, last_step{}; // half-open
+    Nanoseconds begin{}, end{};            // host time that the window covers
+  };
+  struct Window {
+    Range range;
+    KinetoEventFile events{};
+  };
+  void make_windows(const std::vector<KinetoStep>& steps);
+  void fill_windows();
+  void load(Window& window);
+  void sample_into(KinetoRank& rank, const Range& range);
+
+  KinetoRecording& recording_;
+  std::vector<Operator> operators_; // of the recording, until they are attributed
+  std::vector<Window> windows_;     // none where all events are in memory
+  DeviceClock clock_;
+  Nanoseconds device_time_{};   // sum over all work of the device
+  Nanoseconds outside_steps_{}; // the part of it that was launched outside the steps
 };
 
 // Changes `recording`: operators that only enclose a part of the program become annotations. Throws

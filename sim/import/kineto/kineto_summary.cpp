@@ -137,7 +137,7 @@ std::vector<layers::MeasuredStep> measured_steps(std::span<const KinetoRank> ran
     for (std::size_t i = 0; i < rank.steps.size(); ++i) {
       const StepTimes& times = rank.steps[i].times;
       layers::MeasuredStep step;
-      step.name = rank.step_names[i];
+      step.name = rank.intervals[i].name;
       // Steps that were left out are listed too: a user can see why.
       step.used = std::ranges::binary_search(rank.used, i);
       if (ranks.size() > 1) {

@@ -199,26 +199,25 @@ void KinetoWindows::load(std::size_t step) {
   }
 }
 
-void KinetoWindows::sample_into(SampledSteps& result, const Range& range) {
-  const std::span<const KinetoStep> steps(result.steps.data() + range.first_step,
+void KinetoWindows::sample_into(KinetoRank& rank, const Range& range) {
+  const std::span<const KinetoStep> steps(rank.intervals.data() + range.first_step,
                                           range.last_step - range.first_step);
   const Attribution attribution = attribute(recording_, steps, std::move(operators_));
   std::vector<CollectiveCall> calls = collective_calls(recording_, steps, attribution);
   std::ranges::move(sample_steps(recording_, steps, attribution, calls),
-                    std::back_inserter(result.samples));
+                    std::back_inserter(rank.steps));
   clock_.add(recording_, steps, attribution, calls);
   for (CollectiveCall& call : calls) {
     if (call.begin >= range.begin && call.begin < range.end) { // else another window's
       call.step += call.step >= 0 ? static_cast<std::int32_t>(range.first_step) : 0;
-      result.calls.push_back(std::move(call));
+      rank.calls.push_back(std::move(call));
     }
   }
-  result.device_time += attribution.device_time;
-  result.outside_steps += attribution.outside_steps;
+  device_time_ += attribution.device_time;
+  outside_steps_ += attribution.outside_steps;
 }
 
-SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annotation) {
-  SampledSteps result;
+void KinetoWindows::sample(const std::optional<std::string>& step_annotation, KinetoRank& rank) {
   const bool in_memory = recording_.more == nullptr;
   bool device = false;
   const auto look = [&](const KinetoEvent& event) {
@@ -239,23 +238,26 @@ SampledSteps KinetoWindows::sample(const std::optional<std::string>& step_annota
   if (in_memory) {
     operators_ = demote_ranges(recording_);
   }
-  result.steps = find_steps(recording_, step_annotation);
+  rank.intervals = find_steps(recording_, step_annotation);
   if (in_memory) {
-    sample_into(result, {0, result.steps.size(), -kNone, kNone});
+    sample_into(rank, {0, rank.intervals.size(), -kNone, kNone});
   } else {
     recording_.events =
         std::vector<KinetoEvent>(); // a window needs less memory than what reading the file took
-    make_windows(result.steps);
+    make_windows(rank.intervals);
     fill_windows();
     const auto events_of = [](const Window& window) { return window.events.size(); };
     recording_.events.reserve(events_of(*std::ranges::max_element(windows_, {}, events_of)));
     for (Window& window : windows_) {
       load(window);
-      sample_into(result, window.range);
+      sample_into(rank, window.range);
     }
   }
-  result.device = clock_.finish();
-  return result;
+  rank.device_use = clock_.finish();
+  if (device_time_ > 0) {
+    rank.unattributed_fraction =
+        static_cast<double>(outside_steps_) / static_cast<double>(device_time_);
+  }
 }
 
 } // namespace stepsim::io
