@@ -266,22 +266,20 @@ private:
                                    others_ == 1 ? "has" : "have"));
     }
     trace.update = seconds(update_);
-    if (!options_.tick_given) {
-      trace.warnings.emplace_back("the file does not say how long a tick is: 1 ns assumed; --tick "
-                                  "gives another");
-    }
-    if (others_ > 0) {
-      trace.warnings.push_back(
+    add_where(
+        trace.warnings,
+        {{!options_.tick_given,
+          "the file does not say how long a tick is: 1 ns assumed; --tick gives another"},
+         {others_ > 0,
           fmt::format("{} of {} that are not data-parallel left out: a step of the whole job is "
                       "longer than run says",
-                      counted(dropped_, "collective"), counted(others_, "layer")));
-    }
-    if (scattered_ + gathered_ > 0) {
-      trace.warnings.push_back(fmt::format(
-          "{} of gradients and {} of parameters, as of a sharded optimizer: /training/sharding of "
-          "a scenario sends such, run otherwise sends all-reduces of the gradients",
-          counted(scattered_, "reduce-scatter"), counted(gathered_, "all-gather")));
-    }
+                      counted(dropped_, "collective"), counted(others_, "layer"))},
+         {scattered_ + gathered_ > 0,
+          fmt::format(
+              "{} of gradients and {} of parameters, as of a sharded optimizer: "
+              "/training/sharding of a scenario sends such, run otherwise sends all-reduces "
+              "of the gradients",
+              counted(scattered_, "reduce-scatter"), counted(gathered_, "all-gather"))}});
   }
 
   const AstraTextOptions& options_;

@@ -230,56 +230,44 @@ private:
   }
 
   void warn() {
-    const auto add = [&](std::string text) { trace_.warnings.push_back(std::move(text)); };
-    if (!counts_.timed) {
-      add(fmt::format(
-          "no times: {} without a duration, and run refuses the trace: import the Kineto trace of "
-          "the job, or let a scenario compute them with /workload/model and /workload/device",
-          counted(counts_.compute, "compute node")));
-    }
-    if (counts_.host > 0) {
-      add(fmt::format("{} of the host ({} ms) left out: layers have the times of the device",
-                      counted(counts_.host, "compute node"),
-                      base::significant(counts_.host_us / 1e3)));
-    }
-    if (!counts_.ordered_by_start) {
-      add("nodes have no start: their dependencies give the order");
-    }
-    if (!phases_) {
-      add("no node is named as a part of the backward pass: what is computed before the last "
-          "bucket "
-          "counts as backward, and schedules that send during the next forward pass gain nothing");
-    } else {
-      add("the time of the forward pass is not known by layer: schedules that send during the next "
-          "forward pass gain less than they would");
-    }
-    if (step_.all > 1) {
-      add(fmt::format(
-          "{} iterations, of which {} with equal collectives are used: times are medians",
-          step_.all, step_.used));
-    }
-    if (reductions_ > 0) {
-      add(fmt::format("{} of activations, not of gradients, left out",
-                      counted(reductions_, "reduction")));
-    }
-    if (counts_.sends_and_receives + all_to_all_ > 0) {
-      add(fmt::format("not data-parallel only: {} and {} all-to-all left out",
-                      counted(counts_.sends_and_receives, "send or receive"), all_to_all_));
-    }
-    if (scattered_ > 0) {
-      add(fmt::format("{} of a sharded job: /training/sharding of a scenario sends such, run "
-                      "otherwise sends all-reduces of the same bytes",
-                      counted(scattered_, "reduce-scatter")));
-    }
-    if (assumed_ > 0) {
-      add(fmt::format("dtype assumed: float32 for {}; --dtype gives another",
-                      counted(assumed_, "bucket")));
-    }
     const bool measured = std::ranges::any_of(
         trace_.buckets, [](const layers::MeasuredBucket& each) { return each.median.has_value(); });
-    if (measured) {
-      add("one rank: communication times contain waiting");
-    }
+    add_where(
+        trace_.warnings,
+        {{!counts_.timed,
+          fmt::format(
+              "no times: {} without a duration, and run refuses the trace: import the Kineto "
+              "trace of the job, or let a scenario compute them with /workload/model and "
+              "/workload/device",
+              counted(counts_.compute, "compute node"))},
+         {counts_.host > 0,
+          fmt::format("{} of the host ({} ms) left out: layers have the times of the device",
+                      counted(counts_.host, "compute node"),
+                      base::significant(counts_.host_us / 1e3))},
+         {!counts_.ordered_by_start, "nodes have no start: their dependencies give the order"},
+         {!phases_,
+          "no node is named as a part of the backward pass: what is computed before the last "
+          "bucket "
+          "counts as backward, and schedules that send during the next forward pass gain nothing"},
+         {phases_,
+          "the time of the forward pass is not known by layer: schedules that send during the next "
+          "forward pass gain less than they would"},
+         {step_.all > 1,
+          fmt::format(
+              "{} iterations, of which {} with equal collectives are used: times are medians",
+              step_.all, step_.used)},
+         {reductions_ > 0,
+          counted(reductions_, "reduction") + " of activations, not of gradients, left out"},
+         {counts_.sends_and_receives + all_to_all_ > 0,
+          fmt::format("not data-parallel only: {} and {} all-to-all left out",
+                      counted(counts_.sends_and_receives, "send or receive"), all_to_all_)},
+         {scattered_ > 0,
+          counted(scattered_, "reduce-scatter") +
+              " of a sharded job: /training/sharding of a scenario sends such, run otherwise sends "
+              "all-reduces of the same bytes"},
+         {assumed_ > 0, fmt::format("dtype assumed: float32 for {}; --dtype gives another",
+                                    counted(assumed_, "bucket"))},
+         {measured, "one rank: communication times contain waiting"}});
   }
 
   const ChakraStep& step_;

@@ -91,17 +91,17 @@ void warn_about_times(KinetoRank& rank) {
     rank.warnings.push_back("wall time of " + rank.intervals[shorter.front()].name + others +
                             " does not measure the GPU: its device work lasts longer");
   }
-  if (rank.unattributed_fraction > 0.01) {
-    rank.warnings.push_back(base::percent(rank.unattributed_fraction, 2) +
-                            " of the device time was launched outside the training steps or "
-                            "before the profile and is left out");
-  }
   const StepSample& step = rank.first();
-  if (step.backward_matched < step.backward_nodes) {
-    rank.warnings.push_back(counted(step.backward_nodes - step.backward_matched, "backward node") +
-                            " of " + std::to_string(step.backward_nodes) +
-                            " match no forward operator; their time counts for the layer before");
-  }
+  add_where(
+      rank.warnings,
+      {{rank.unattributed_fraction > 0.01,
+        base::percent(rank.unattributed_fraction, 2) +
+            " of the device time was launched outside the training steps or before the profile "
+            "and is left out"},
+       {step.backward_matched < step.backward_nodes,
+        counted(step.backward_nodes - step.backward_matched, "backward node") + " of " +
+            std::to_string(step.backward_nodes) +
+            " match no forward operator; their time counts for the layer before"}});
 }
 
 void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank) {
@@ -114,20 +114,17 @@ void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank
     return std::ranges::any_of(rank.steps[i].buckets, sized) ||
            std::ranges::any_of(rank.steps[i].collectives, sized);
   });
-  if (communicates && !with_sizes) {
-    rank.warnings.emplace_back("NCCL kernels without size arguments (older profiler): no buckets");
-  }
-  if (!communicates && rank.calls.empty() && !rank.forward_only) {
-    rank.warnings.emplace_back("no collectives: the trace says nothing about communication");
-  }
   const bool all_to_all = std::ranges::any_of(recording.names, [](const std::string& name) {
     return name.starts_with("nccl") && (name.find("SendRecv") != std::string::npos ||
                                         name.find("AllToAll") != std::string::npos);
   });
-  if (communicates && all_to_all) {
-    rank.warnings.emplace_back(
-        "all-to-all or point-to-point kernels: the job is not data-parallel only");
-  }
+  add_where(rank.warnings,
+            {{communicates && !with_sizes,
+              "NCCL kernels without size arguments (older profiler): no buckets"},
+             {!communicates && rank.calls.empty() && !rank.forward_only,
+              "no collectives: the trace says nothing about communication"},
+             {communicates && all_to_all,
+              "all-to-all or point-to-point kernels: the job is not data-parallel only"}});
 }
 
 // A trace whose events were sampled, or cut off, has backward nodes without their operators.
@@ -141,29 +138,11 @@ void require_matches(const KinetoRank& rank) {
   }
 }
 
-// What the steps show of the way in which the model is run.
+// What the steps show of the way in which the model is run. Layers inside CUDA graphs have no
+// operators of their own.
 void note_execution(KinetoRank& rank) {
   const StepSample& step = rank.first();
-  if (step.repeats > 1) {
-    rank.warnings.push_back(fmt::format(
-        "gradients are accumulated over {} micro-steps: layer times are those of one of them",
-        step.repeats));
-  }
-  if (step.undefined > 0) {
-    rank.warnings.push_back(
-        counted(step.undefined, "parameter") +
-        " without a gradient in the step (unused, or updated by a fused operator) left out");
-  }
-  if (step.recomputes) {
-    rank.warnings.push_back(
-        "recomputation found: the backward pass runs forward operators again, " +
-        base::percent(static_cast<double>(step.recomputed) /
-                          std::max(1.0, static_cast<double>(step.times.sum(WorkClass::forward)) /
-                                            static_cast<double>(step.repeats)),
-                      2) +
-        " of the time of the forward pass");
-  }
-  std::int64_t graphs = 0;
+  std::int64_t graphs = 0; // compiled ones
   std::int64_t held = 0;
   for (const LayerSample& layer : step.layers) {
     if (layer.operation.get().find("CompiledFunction") != std::string::npos &&
@@ -172,25 +151,32 @@ void note_execution(KinetoRank& rank) {
       held += layer.gradients;
     }
   }
-  if (graphs == 1 && held > 1) {
-    rank.warnings.push_back(fmt::format("one compiled graph holds {} gradients: without "
-                                        "DDPOptimizer no communication overlaps it",
-                                        held));
-  }
-}
-
-// Layers inside CUDA graphs have no operators of their own.
-void note_graphs(KinetoRank& rank) {
-  const StepSample& step = rank.first();
-  if (step.graph_launches == 0) {
-    return;
-  }
-  const double share =
+  const double forward = std::max(1.0, static_cast<double>(step.times.sum(WorkClass::forward)) /
+                                           static_cast<double>(step.repeats));
+  const double in_graphs =
       static_cast<double>(step.graph_time) / std::max(1.0, static_cast<double>(step.times.all()));
-  rank.warnings.push_back(fmt::format("{} cudaGraphLaunch per step: {} of the device time lies in "
-                                      "CUDA graphs, whose layers cannot be told apart{}",
-                                      step.graph_launches, base::percent(share, 2),
-                                      share > 0.5 ? "; profile one run with CUDA graphs off" : ""));
+  add_where(
+      rank.warnings,
+      {{step.repeats > 1,
+        fmt::format(
+            "gradients are accumulated over {} micro-steps: layer times are those of one of "
+            "them",
+            step.repeats)},
+       {step.undefined > 0,
+        counted(step.undefined, "parameter") +
+            " without a gradient in the step (unused, or updated by a fused operator) left out"},
+       {step.recomputes, "recomputation found: the backward pass runs forward operators again, " +
+                             base::percent(static_cast<double>(step.recomputed) / forward, 2) +
+                             " of the time of the forward pass"},
+       {graphs == 1 && held > 1,
+        fmt::format("one compiled graph holds {} gradients: without DDPOptimizer no communication "
+                    "overlaps it",
+                    held)},
+       {step.graph_launches > 0,
+        fmt::format("{} cudaGraphLaunch per step: {} of the device time lies in CUDA graphs, whose "
+                    "layers cannot be told apart{}",
+                    step.graph_launches, base::percent(in_graphs, 2),
+                    in_graphs > 0.5 ? "; profile one run with CUDA graphs off" : "")}});
 }
 
 // The words of a warning without its numbers.
@@ -248,7 +234,6 @@ KinetoRank reduce_rank(KinetoRecording& recording,
     }
   }
   note_execution(rank);
-  note_graphs(rank);
   warn_about_times(rank);
   warn_about_communication(recording, rank);
   return rank;

@@ -261,14 +261,13 @@ private:
   }
 
   void add_warnings(std::int64_t all, std::int64_t partly, Samples& result) const {
-    if (ranks_.size() == 1) {
-      result.warnings.push_back("one rank: its times contain waiting for the others; add the files "
-                                "of the other ranks");
-    } else if (partly > 0) {
-      result.warnings.push_back(fmt::format("{} of {} collectives were logged by fewer ranks than "
-                                            "took part: their times may contain waiting",
-                                            partly, all));
-    }
+    add_where(result.warnings,
+              {{ranks_.size() == 1, "one rank: its times contain waiting for the others; add the "
+                                    "files of the other ranks"},
+               {ranks_.size() > 1 && partly > 0,
+                fmt::format("{} of {} collectives were logged by fewer ranks than took part: their "
+                            "times may contain waiting",
+                            partly, all)}});
     for (const SampleSet& set : result.sets) {
       if (set.column != kTimingSources.front()) {
         result.warnings.push_back(
@@ -277,25 +276,22 @@ private:
                         set.column.empty() ? "an unknown source" : set.column));
       }
     }
-    const auto left_out = [&](std::int64_t count, const std::string& why) {
-      if (count > 0) {
-        result.warnings.push_back(counted(count, "line") + " left out: " + why);
-      }
-    };
-    if (worse_timed_ > 0) {
-      result.warnings.push_back(counted(worse_timed_, "collective") +
-                                " left out: others of the same operation have a better clock");
-    }
-    left_out(without_time_, "the time is 0");
-    left_out(without_collective_, "no collective");
+    add_where(
+        result.warnings,
+        {{worse_timed_ > 0, counted(worse_timed_, "collective") +
+                                " left out: others of the same operation have a better clock"},
+         {without_time_ > 0, counted(without_time_, "line") + " left out: the time is 0"},
+         {without_collective_ > 0,
+          counted(without_collective_, "line") + " left out: no collective"}});
     for (const auto& [operation, count] : unknown_) {
-      left_out(count, base::shown_value(operation) + " is no operation of ours");
+      result.warnings.push_back(counted(count, "line") + " left out: " +
+                                base::shown_value(operation) + " is no operation of ours");
     }
-    if (wrong_rates_ > 0) {
-      result.warnings.push_back(fmt::format("the rate of {} does not follow from size and time: do "
-                                            "the sizes mean what the NCCL Inspector writes?",
-                                            counted(wrong_rates_, "line")));
-    }
+    add_where(result.warnings,
+              {{wrong_rates_ > 0,
+                fmt::format("the rate of {} does not follow from size and time: do the sizes mean "
+                            "what the NCCL Inspector writes?",
+                            counted(wrong_rates_, "line"))}});
   }
 
   const ImportOptions& options_;

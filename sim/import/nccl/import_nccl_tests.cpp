@@ -82,8 +82,8 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
                        " times; its only column is taken");
   }
   set.column = kNcclColumns[static_cast<NcclColumn>(use)];
-  std::size_t wrong = 0;
-  std::size_t rounded = 0;
+  std::int64_t wrong = 0;
+  std::int64_t rounded = 0;
   for (const NcclRow& row : table.rows) {
     const NcclHalf& half = row.halves[use];
     if (!half.present) {
@@ -106,14 +106,11 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
   if (set.samples.empty() && wrong > 0) {
     throw InputError(file, "", fmt::format("all {} rows report wrong results", wrong));
   }
-  const auto warn = [&](std::size_t rows, std::string_view what) {
-    if (rows > 0) {
-      warnings.push_back(fmt::format("{}: {} {}", set.op,
-                                     base::counted(static_cast<std::int64_t>(rows), "row"), what));
-    }
+  const auto left = [&](std::int64_t rows, const char* what) {
+    return std::pair(rows > 0, set.op + ": " + counted(rows, "row") + what);
   };
-  warn(wrong, "with wrong results left out");
-  warn(rounded, "with times of two digits only");
+  add_where(warnings, {left(wrong, " with wrong results left out"),
+                       left(rounded, " with times of two digits only")});
 }
 
 // The JSON form, written with -J (IO 6.2). Operation from the program in `args`, ranks by the list

@@ -70,9 +70,8 @@ private:
         has_children_[*node.parent] = true;
       }
     }
-    if (left_out > 0) {
-      warn(counted(left_out, "PCI device") + " of unknown class left out");
-    }
+    add_where(result_.topology.warnings,
+              {{left_out > 0, counted(left_out, "PCI device") + " of unknown class left out"}});
   }
 
   // "pcie:0001:00:00.0". A GPU on the NVSwitch has its PCIe link behind a switch of its own: else
@@ -196,63 +195,52 @@ private:
     }
   }
 
-  // Warnings stand in the topology, so that whoever uses it later sees them.
-  void warn(std::string text) { result_.topology.warnings.push_back(std::move(text)); }
-
+  // "20 GB/s to 40.1 GB/s", or one where all are equal; "" for none.
   static std::string rates_text(const std::set<double>& rates) {
-    std::string text = base::readable_rate(*rates.begin());
-    return rates.size() == 1 ? text : text + " to " + base::readable_rate(*rates.rbegin());
+    std::vector<std::string> ends;
+    add_where(ends, {{!rates.empty(), base::readable_rate(rates.empty() ? 0 : *rates.begin())},
+                     {rates.size() > 1, base::readable_rate(rates.empty() ? 0 : *rates.rbegin())}});
+    return base::listed(ends, {}, " to ");
   }
 
   // What was assumed for many links alike.
   void add_warnings() {
-    std::string latencies;
-    const auto assumed = [&](std::string_view what, bool is, Seconds value) {
-      if (is) {
-        latencies += latencies.empty() ? "" : ", ";
-        latencies += std::string(what) + ' ' + microseconds(value);
-      }
-    };
     const std::string cables(cable_name(system_));
-    assumed(cables, !nvlink_rates_.empty() && !options_.nvlink_latency, kNvlinkLatency);
-    assumed("PCIe and between CPUs", !options_.pcie_latency, kPcieLatency);
-    assumed("network", network_latency_assumed_, kNetworkLatency);
-    if (!latencies.empty()) {
-      warn("latencies per cable are assumed: " + latencies + "; see --latency");
-    }
-    if (!options_.pcie_efficiency) {
-      warn("PCIe links are assumed to carry " + base::shortest(kPcieEfficiency * 100) +
-           " % of their line rate; see --pcie-efficiency");
-    }
-    if (pcie_defaults_ > 0) {
-      warn(fmt::format("{} without speed or width: {} GT/s x{} taken{}",
-                       counted(pcie_defaults_, "PCIe link"),
-                       base::shortest(pcie_default_.speed_GTps), pcie_default_.lanes,
-                       options_.pcie_default ? "" : "; see --pcie-default"));
-    }
-    if (!cpu_rates_.empty()) {
-      warn("links between CPUs are not in the file: " + rates_text(cpu_rates_) +
-           " assumed, by their make");
-    }
-    if (!nvlink_rates_.empty()) {
-      warn(cables + " rates are not in the file: " + rates_text(nvlink_rates_) +
-           " assumed per link and direction");
-    }
-    if (network_defaults_ > 0) {
-      warn(counted(network_defaults_, "network") + " without speed: 10 Gb/s taken");
-    }
-    if (std::ranges::any_of(system_.nodes, &NcclNode::rate_in_kbps)) {
-      warn("networks of more than 10000000 Mbit/s are taken as kbit/s, as Slingshot writes them");
-    }
-    if (system_.renamed > 0) {
-      warn(counted(system_.renamed, "device") + " with the id of another one are taken as devices "
-                                                "of their own: #2 and so on is added");
-    }
-    if (!system_.ignored.empty()) {
-      warn("elements not read: " + base::listed(system_.ignored, [](const auto& element) {
-             return fmt::format("{} ({})", element.first, element.second);
-           }));
-    }
+    std::vector<std::string> latencies;
+    add_where(latencies,
+              {{!nvlink_rates_.empty() && !options_.nvlink_latency,
+                cables + " " + microseconds(kNvlinkLatency)},
+               {!options_.pcie_latency, "PCIe and between CPUs " + microseconds(kPcieLatency)},
+               {network_latency_assumed_, "network " + microseconds(kNetworkLatency)}});
+    add_where(
+        result_.topology.warnings,
+        {{!latencies.empty(),
+          "latencies per cable are assumed: " + base::listed(latencies) + "; see --latency"},
+         {!options_.pcie_efficiency, "PCIe links are assumed to carry " +
+                                         base::shortest(kPcieEfficiency * 100) +
+                                         " % of their line rate; see --pcie-efficiency"},
+         {pcie_defaults_ > 0,
+          fmt::format("{} without speed or width: {} GT/s x{} taken{}",
+                      counted(pcie_defaults_, "PCIe link"),
+                      base::shortest(pcie_default_.speed_GTps), pcie_default_.lanes,
+                      options_.pcie_default ? "" : "; see --pcie-default")},
+         {!cpu_rates_.empty(), "links between CPUs are not in the file: " + rates_text(cpu_rates_) +
+                                   " assumed, by their make"},
+         {!nvlink_rates_.empty(), cables +
+                                      " rates are not in the file: " + rates_text(nvlink_rates_) +
+                                      " assumed per link and direction"},
+         {network_defaults_ > 0,
+          counted(network_defaults_, "network") + " without speed: 10 Gb/s taken"},
+         {std::ranges::any_of(system_.nodes, &NcclNode::rate_in_kbps),
+          "networks of more than 10000000 Mbit/s are taken as kbit/s, as Slingshot writes them"},
+         {system_.renamed > 0,
+          counted(system_.renamed, "device") +
+              " with the id of another one are taken as devices of their own: #2 and so on is "
+              "added"},
+         {!system_.ignored.empty(),
+          "elements not read: " + base::listed(system_.ignored, [](const auto& element) {
+            return fmt::format("{} ({})", element.first, element.second);
+          })}});
   }
 
   NcclSystem system_;

@@ -136,18 +136,13 @@ NvlinkCounts count_nvlinks(const NcclSystem& system, std::vector<std::string>& w
     }
   }
   std::erase_if(counts.to_switch, [](const auto& each) { return each.second == 0; });
-  if (own > 0) {
-    warnings.push_back(counted(own, "nvlink element") + " left out: the target is the GPU itself");
-  }
-  if (unknown > 0) {
-    warnings.push_back(counted(unknown, "nvlink element") +
-                       " left out: the target is no GPU of the file");
-  }
-  if (unequal > 0) {
-    warnings.push_back(counted(unequal, "pair") +
-                       " of GPUs with more NVLinks one way than the other: the smaller number "
-                       "counts");
-  }
+  add_where(warnings,
+            {{own > 0, counted(own, "nvlink element") + " left out: the target is the GPU itself"},
+             {unknown > 0,
+              counted(unknown, "nvlink element") + " left out: the target is no GPU of the file"},
+             {unequal > 0,
+              counted(unequal, "pair") +
+                  " of GPUs with more NVLinks one way than the other: the smaller number counts"}});
   return counts;
 }
 

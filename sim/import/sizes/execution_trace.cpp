@@ -198,13 +198,10 @@ layers::Trace trace_of_sizes(const std::string& path, const ImportOptions& optio
     throw InputError(nodes.file, "", "no gradient has a shape");
   }
   std::ranges::reverse(trace.layers); // forward order
-  if (undefined > 0) {
-    trace.warnings.push_back(counted(undefined, "gradient") + " without a value left out");
-  }
-  if (untyped > 0) {
-    trace.warnings.emplace_back("dtype assumed: float32");
-  }
-  trace.warnings.emplace_back("an execution trace has no times: layers hold sizes alone");
+  add_where(trace.warnings,
+            {{undefined > 0, counted(undefined, "gradient") + " without a value left out"},
+             {untyped > 0, "dtype assumed: float32"},
+             {true, "an execution trace has no times: layers hold sizes alone"}});
   return trace;
 }
 

@@ -201,4 +201,13 @@ Json to_json(const layers::Source& source) {
   return json;
 }
 
+void add_where(std::vector<std::string>& to,
+               std::initializer_list<std::pair<bool, std::string>> sentences) {
+  for (const auto& [is_true, sentence] : sentences) {
+    if (is_true) {
+      to.push_back(sentence);
+    }
+  }
+}
+
 } // namespace stepsim::io

@@ -124,6 +124,10 @@ private:
 
 using base::counted; // for warnings
 
+// Appends the sentences that are true; all are made.
+void add_where(std::vector<std::string>& to,
+               std::initializer_list<std::pair<bool, std::string>> sentences);
+
 // Reads and writes the `source` object of traces and samples (IO 2) as layers::Source, and reads
 // the `warnings` next to it. Their keys are in keys/source_keys.hpp.
 
