@@ -43,9 +43,8 @@ ChakraCounts counts_of(const ChakraFile& file, bool& device_only) {
   for (const ChakraNode& node : file.nodes) {
     const double duration = node.duration_us.value_or(0);
     counts.all_us += duration;
-    switch (node.kind) {
-    case ChakraKind::compute:
-      ++counts.compute;
+    ++counts.nodes[static_cast<std::size_t>(node.kind)];
+    if (node.kind == ChakraKind::compute) {
       counts.timed = counts.timed || node.duration_us.has_value();
       if (node.on_host == false) {
         device_us += duration;
@@ -53,18 +52,6 @@ ChakraCounts counts_of(const ChakraFile& file, bool& device_only) {
         ++counts.host;
         counts.host_us += duration;
       }
-      break;
-    case ChakraKind::collective:
-      ++counts.collectives;
-      break;
-    case ChakraKind::launch:
-      ++counts.launches;
-      break;
-    case ChakraKind::send_or_receive:
-      ++counts.sends_and_receives;
-      break;
-    case ChakraKind::other:
-      break;
     }
   }
   device_only = device_us > 0;

@@ -37,9 +37,10 @@ std::string described(const ChakraFile& file) {
 
 std::string found_in(const ChakraFile& file, const ChakraCounts& counts) {
   return fmt::format("{}: {} compute, {}, {} of collectives; {} us in all",
-                     counted(std::ssize(file.nodes), "node"), counts.compute,
-                     counted(counts.collectives, "collective"),
-                     base::counted(counts.launches, "launch", "es"), base::shortest(counts.all_us));
+                     counted(std::ssize(file.nodes), "node"), counts.of(ChakraKind::compute),
+                     counted(counts.of(ChakraKind::collective), "collective"),
+                     base::counted(counts.of(ChakraKind::launch), "launch", "es"),
+                     base::shortest(counts.all_us));
 }
 
 // One iteration, with medians over the equal ones.
@@ -239,7 +240,7 @@ private:
               "no times: {} without a duration, and run refuses the trace: import the Kineto "
               "trace of the job, or let a scenario compute them with /workload/model and "
               "/workload/device",
-              counted(counts_.compute, "compute node"))},
+              counted(counts_.of(ChakraKind::compute), "compute node"))},
          {counts_.host > 0,
           fmt::format("{} of the host ({} ms) left out: layers have the times of the device",
                       counted(counts_.host, "compute node"),
@@ -258,9 +259,10 @@ private:
               step_.all, step_.used)},
          {reductions_ > 0,
           counted(reductions_, "reduction") + " of activations, not of gradients, left out"},
-         {counts_.sends_and_receives + all_to_all_ > 0,
+         {counts_.of(ChakraKind::send_or_receive) + all_to_all_ > 0,
           fmt::format("not data-parallel only: {} and {} all-to-all left out",
-                      counted(counts_.sends_and_receives, "send or receive"), all_to_all_)},
+                      counted(counts_.of(ChakraKind::send_or_receive), "send or receive"),
+                      all_to_all_)},
          {scattered_ > 0,
           counted(scattered_, "reduce-scatter") +
               " of a sharded job: /training/sharding of a scenario sends such, run otherwise sends "
@@ -281,15 +283,15 @@ private:
 
 // Why there is no bucket, and the one thing that helps.
 std::string chakra_remedy(const ChakraFile& file, const ChakraCounts& counts) {
-  if (counts.collectives == 0 && counts.launches > 0) {
+  if (counts.of(ChakraKind::collective) == 0 && counts.of(ChakraKind::launch) > 0) {
     return fmt::format("{} without comm_type and comm_size: import the protocol buffers (.et) of "
                        "the same job, which hold them",
-                       counted(counts.launches, "collective"));
+                       counted(counts.of(ChakraKind::launch), "collective"));
   }
-  if (counts.collectives == 0) {
+  if (counts.of(ChakraKind::collective) == 0) {
     return fmt::format("{} and no collective: nothing is exchanged; import the trace of a job with "
                        "several ranks",
-                       counted(counts.compute, "compute node"));
+                       counted(counts.of(ChakraKind::compute), "compute node"));
   }
   return fmt::format("{} and no all-reduce of gradients: import the trace of a data-parallel job",
                      described(file));
@@ -300,8 +302,9 @@ std::string chakra_remedy(const ChakraFile& file, const ChakraCounts& counts) {
 ChakraImport import_chakra(const std::string& path, const ChakraOptions& options) {
   const ChakraFile file = read_chakra(path, options.common.max_bytes);
   const ChakraSegments cut = cut_at_collectives(file);
-  if (cut.counts.compute == 0) {
-    const std::string what = cut.counts.collectives > 0 ? described(file) + " and " : "";
+  if (cut.counts.of(ChakraKind::compute) == 0) {
+    const std::string what =
+        cut.counts.of(ChakraKind::collective) > 0 ? described(file) + " and " : "";
     throw InputError(file.name, "",
                      fmt::format("{}: {}no compute node, so no training step; stepsim collective "
                                  "--op and --bytes time a collective alone",

@@ -48,12 +48,15 @@ struct ChakraIteration {
 
 // Statistics of the trace, for messages.
 struct ChakraCounts {
-  std::int64_t compute{}, collectives{}, launches{}, sends_and_receives{}; // numbers of nodes
-  double all_us{};               // sum of the durations of all nodes
-  std::int64_t host{};           // number of compute nodes of the host that are left out
-  double host_us{};              // sum of their durations
-  bool timed = false;            // whether any compute node has a duration
-  bool ordered_by_start = false; // starts_give_order()
+  std::array<std::int64_t, 5> nodes{}; // [ChakraKind]
+  double all_us{};                     // sum of the durations of all nodes
+  std::int64_t host{};                 // number of compute nodes of the host that are left out
+  double host_us{};                    // sum of their durations
+  bool timed = false;                  // whether any compute node has a duration
+  bool ordered_by_start = false;       // starts_give_order()
+  [[nodiscard]] std::int64_t of(ChakraKind kind) const {
+    return nodes[static_cast<std::size_t>(kind)];
+  }
 };
 
 struct ChakraSegments {
