@@ -221,6 +221,33 @@ std::optional<Found> from_buckets(const StepSample& step, std::span<const double
   return found;
 }
 
+// Source 9.
+std::optional<Found> from_units(const StepSample& step, const SizeSources& sources) {
+  Found found;
+  found.words = counted(std::ssize(sources.units), "measured unit") + ", spread within units";
+  found.estimate = "spread within measured units";
+  found.is_estimate = true;
+  found.sizes.resize(step.gradients.size());
+  for (const layers::MeasuredUnit& unit : sources.units) {
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < step.gradients.size(); ++i) {
+      const std::int32_t layer = step.gradients[i].layer;
+      if (found.sizes[i].tensor.dtype.empty() && layer >= unit.first_layer &&
+          layer <= unit.last_layer) {
+        members.push_back(i);
+      }
+    }
+    const auto dtype = dtype_of_pytorch(unit.reduce_dtype);
+    spread_over(unit.elements, members, sources.weights, [&](std::size_t i, std::int64_t part) {
+      found.sizes[i].tensor.elements = part;
+      found.sizes[i].tensor.dtype = dtype ? dtype->word : "float32";
+    });
+  }
+  const bool all = std::ranges::all_of(
+      found.sizes, [](const GradientSize& size) { return size.tensor.elements.has_value(); });
+  return all ? std::optional(std::move(found)) : std::nullopt;
+}
+
 // Source 8.
 Found from_total(std::int64_t total, std::span<const double> weights) {
   Found found;

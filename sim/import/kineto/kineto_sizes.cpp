@@ -56,7 +56,7 @@ std::optional<Found> first_answer(const StepSample& step, const SizeSources& sou
                                             : found->words))) {
     return from_total(*sources.parameters, sources.weights);
   }
-  return found;
+  return found || sources.units.empty() ? found : from_units(step, sources);
 }
 
 // A total that is given next to sizes that are known is theirs.
@@ -256,7 +256,8 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
   add_bytes(step, sources, result);
   if (found->is_estimate) {
     result.source += ", assumed";
-    result.notes.push_back("gradient sizes are assumed: " + found->words);
+    result.notes.push_back("gradient sizes are assumed: " +
+                           (found->estimate.empty() ? found->words : found->estimate));
   } else if (buckets_have_sizes(step)) {
     result.source += ", checked against " +
                      counted(std::ssize(step.buckets), std::string(bucket_word(step)) + " bucket");

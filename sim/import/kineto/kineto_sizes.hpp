@@ -84,6 +84,8 @@ sizes_by_kind(const StepSample& step, const layers::ModelTable& table, const std
 //   7. measured buckets, whose elements are spread over their gradients (assumed)
 //   8. --parameters N, spread over the backward pass (assumed); it replaces sources 6 and 7 if it
 //      differs from the elements of the buckets by less than 1 %, and is an error if by more
+//   9. the units of a sharded job, whose elements are spread over the gradients of their layers
+//      (assumed)
 // Sizes of sources 1 to 6 are checked against the measured buckets (kineto_sizes.hpp).
 
 // Returns the tables of known models. Most traces have sizes of their own, so that no table is read
@@ -98,9 +100,10 @@ struct SizeSources {
   const DdpLog* log = nullptr;
   std::span<const double> weights{}; // [gradient] size_weights() (kineto_found.hpp)
   const ExecutionTrace* execution_trace = nullptr;
-  std::optional<std::int64_t> parameters; // sum over all gradients
-  std::optional<std::string> dtype;       // used if nothing recorded gives a dtype
-  bool record_shapes = false;             // the file says that shapes were recorded
+  std::span<const layers::MeasuredUnit> units{}; // of a sharded job
+  std::optional<std::int64_t> parameters;        // sum over all gradients
+  std::optional<std::string> dtype;              // used if nothing recorded gives a dtype
+  bool record_shapes = false;                    // the file says that shapes were recorded
 };
 
 struct GradientSizes {
@@ -109,7 +112,7 @@ struct GradientSizes {
   std::vector<std::string> notes;
   std::string source;   // source, and what the sizes were checked against; "" if unknown
   std::string remedy;   // which option to give if sizes are unknown; else ""
-  bool assumed = false; // the sizes are a total spread over gradients (sources 7 and 8)
+  bool assumed = false; // the sizes are a total spread over gradients (sources 7 to 9)
 };
 
 // Throws InputError if a source that the user gave does not fit (naming the trace, `file`, or the
@@ -127,6 +130,7 @@ struct Found {
   std::string name;         // the source in error messages: "recorded shapes"
   bool must_fit = false;    // a difference from the buckets is an error
   bool is_estimate = false; // spread from a total; `words` has the expected error
+  std::string estimate{};   // what is assumed; "" = `words`
 };
 
 // The sum of the elements of all measured buckets with a size, and whether there are buckets and
@@ -158,10 +162,12 @@ from_named_model(const StepSample& step, const SizeSources& sources, const std::
                                                       const ModelTables& tables,
                                                       std::vector<std::string>& notes);
 
-// Estimates: from_buckets() spreads the elements of each bucket over its candidates, from_total()
-// spreads `total` elements over all gradients.
+// Estimates: from_buckets() spreads the elements of each bucket over its candidates, from_units()
+// those of each unit over the gradients of its layers, if every gradient is in a unit, and
+// from_total() spreads `total` elements over all gradients.
 [[nodiscard]] std::optional<Found> from_buckets(const StepSample& step,
                                                 std::span<const double> weights);
+[[nodiscard]] std::optional<Found> from_units(const StepSample& step, const SizeSources& sources);
 [[nodiscard]] Found from_total(std::int64_t total, std::span<const double> weights);
 
 // Spreading of a total size over gradients, if only the total is known (INP 1.4.3).

@@ -127,49 +127,6 @@ void add_gradients(const KinetoRank& rank, SizeSources sources, KinetoImport& re
   }
 }
 
-// Gradients of a sharded job without shapes: the elements of each unit are spread over the
-// gradients of its layers.
-void add_unit_sizes(const KinetoRank& rank, KinetoImport& result) {
-  const StepSample& step = rank.steps[rank.used.back()];
-  const std::vector<double> weights = size_weights(step, result.trace.layers);
-  std::vector<std::size_t> next(step.layers.size()); // tensor of a layer that has no size yet
-  std::vector<char> taken(step.gradients.size());
-  std::string words;
-  for (const layers::MeasuredUnit& unit : rank.sharded->units) {
-    std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < step.gradients.size(); ++i) {
-      const std::int32_t layer = step.gradients[i].layer;
-      if (taken[i] == 0 && layer >= unit.first_layer && layer <= unit.last_layer) {
-        taken[i] = 1;
-        members.push_back(i);
-      }
-    }
-    const DtypeWord dtype = dtype_of_pytorch(unit.reduce_dtype).value_or(DtypeWord{"float32", 4});
-    if (words.find(dtype.word) == std::string::npos) {
-      words += (words.empty() ? "" : " and ") + std::string(dtype.word);
-    }
-    spread_over(unit.elements, members, weights, [&](std::size_t i, std::int64_t part) {
-      const auto l = static_cast<std::size_t>(step.gradients[i].layer);
-      result.trace.layers[l].tensors[next[l]++] = tensor_of(part, dtype);
-    });
-  }
-  if (std::ranges::find(taken, 0) != taken.end()) {
-    return; // some gradient belongs to no unit
-  }
-  for (layers::Layer& layer : result.trace.layers) {
-    layer.gradient_bytes = Bytes{0};
-    for (const layers::Tensor& tensor : layer.tensors) {
-      *layer.gradient_bytes += *tensor.bytes;
-    }
-  }
-  result.remedy.clear();
-  result.sizes = counted(std::ssize(rank.sharded->units), "measured unit") +
-                 ", spread within units, " + words + ", assumed";
-  std::erase(result.trace.warnings, "gradient sizes are unknown");
-  result.trace.warnings.push_back("gradient sizes are assumed: spread within measured units");
-  result.trace.provenance = layers::Provenance::assumed;
-}
-
 // Buckets without a size get that of their gradients. Where one of these is unknown too there are
 // no buckets.
 void complete_buckets(layers::Trace& trace) {
@@ -342,14 +299,12 @@ KinetoImport trace_of_ranks(std::span<const KinetoRank> ranks, const KinetoOptio
     sources.parameters = options.parameters;
     sources.dtype = options.dtype;
     sources.record_shapes = first.record_shapes;
-    add_gradients(first, sources, result);
     if (first.sharded) {
       trace.units = first.sharded->units;
       trace.sharding = first.sharded->sharding;
-      if (!result.remedy.empty() && !first.steps[first.used.back()].gradients.empty()) {
-        add_unit_sizes(first, result);
-      }
+      sources.units = first.sharded->units;
     }
+    add_gradients(first, sources, result);
     if (options.backward_ratio) {
       trace.warnings.emplace_back("--backward-ratio ignored: the file has a backward pass");
     }
