@@ -3,7 +3,6 @@
 // times is used. Its communication times become measured exchanges.
 #include "import/import_layer_table.hpp"
 
-#include <iterator>
 #include <ranges>
 
 #include "base/collected.hpp"

@@ -4,9 +4,7 @@
 #include "cli/shell/entry.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "cli/shell/output.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
-#include "scenario/rules.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::cli {

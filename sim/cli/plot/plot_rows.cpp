@@ -2,12 +2,9 @@
 // file of JSON Lines has a whole object in its first line.
 #include "cli/plot/rows_figure.hpp"
 
-#include "base/statistics.hpp"
 #include "cli/shell/unit_text.hpp"
 #include "document/csv.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
-#include "run/summary_fields.hpp"
 #include "study/sweep/rows.hpp"
 
 namespace stepsim::cli {

@@ -3,15 +3,12 @@
 
 #include "cli/text/key_text.hpp"
 
-#include "cli/plot/rows_figure.hpp"
 #include "cli/report/result_page.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "run/flows_keys.hpp"
 #include "run/result_file.hpp"
-#include "scenario/files/keys/model_keys.hpp"
 #include "scenario/files/keys/profile_keys.hpp"
-#include "scenario/files/keys/samples_keys.hpp"
 #include "scenario/keys/problem_keys.hpp"
 #include "scenario/program_keys.hpp"
 #include "study/breakeven_keys.hpp"

@@ -4,9 +4,6 @@
 // buffers (.et) or JSON; both give the same nodes. Times are in microseconds, as in the files.
 #include "document/file.hpp"
 #include "layers/trace.hpp"
-#include <cstdint>
-#include <optional>
-#include <string_view>
 
 namespace stepsim::io {
 

@@ -5,7 +5,6 @@
 // the launch, because the host runs ahead of the device.
 #include "base/shared_value.hpp"
 #include "import/kineto/kineto_events.hpp"
-#include <algorithm>
 #include <tuple>
 
 namespace stepsim::io {

@@ -4,11 +4,8 @@
 
 #include <cerrno>
 #include <regex>
-#include <set>
 #include <tuple>
-#include <type_traits>
 
-#include "base/error.hpp"
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
 

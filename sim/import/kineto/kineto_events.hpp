@@ -1,13 +1,8 @@
 #pragma once
 // One event of a profiler trace, 56 bytes, and a temporary file of many.
-#include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string_view>
-#include <vector>
 
 #include "layers/trace.hpp"
 

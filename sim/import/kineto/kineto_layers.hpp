@@ -5,7 +5,6 @@
 //   gradient node  = AccumulateGrad; belongs to the layer of the backward node before it
 //   sum of layer forward (backward) times = device time of class forward (backward)
 #include "import/kineto/kineto_attribution.hpp"
-#include <limits>
 #include <numeric>
 
 namespace stepsim::io {

@@ -9,8 +9,6 @@
 #include "import/sizes/size_files.hpp"
 #include "layers/model_table.hpp"
 
-#include <functional>
-
 namespace stepsim::io {
 
 // What is known of the size of one gradient, and the measured bucket that carries it.

@@ -3,7 +3,6 @@
 // times are as logged: means over the iterations of a loop, or one sample per iteration if a JSON
 // file has them. Bandwidths are computed from the times and compared with the log. Host names and
 // the environment are not kept.
-#include <set>
 
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/samples_file.hpp"

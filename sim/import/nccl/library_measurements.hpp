@@ -8,7 +8,6 @@
 // A log names its own operation and lists its devices, which give the shape. All times of one
 // operation, shape and size, from whatever files, become one point with their median.
 #include <functional>
-#include <set>
 
 #include "nccl/library_fit.hpp"
 #include "scenario/files/network_files.hpp"
