@@ -115,8 +115,7 @@ void renew_places(io::Json& value) {
 
 // A tree of many layers takes more memory than the run, which has them in the scenario.
 void forget_layers(io::Json& tree) {
-  io::Json* workload = tree.find("workload");
-  io::Json* layers = workload == nullptr ? nullptr : workload->find("layers");
+  io::Json* layers = io::resolve(tree, "/workload/layers");
   constexpr std::size_t kMany = 1000;
   if (layers != nullptr && layers->is_array() && layers->as_array().size() >= kMany) {
     layers->as_array() = io::Array();

@@ -5,6 +5,7 @@
 #include "cli/shell/flag_values.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"
+#include "scenario/rules.hpp"
 
 namespace stepsim::cli {
 
@@ -64,14 +65,7 @@ void take_out(io::Json& tree, const std::string& pointer, const io::Json& value,
     return;
   }
   taken.emplace_back(pointer, *found);
-  io::Json* object = &tree;
-  std::vector<std::string> tokens = io::pointer_tokens(pointer);
-  const std::string key = tokens.back();
-  tokens.pop_back();
-  for (const std::string& token : tokens) {
-    object = object->is_array() ? &object->as_array()[std::stoul(token)] : object->find(token);
-  }
-  std::erase_if(object->as_object(), [&](const auto& member) { return member.first == key; });
+  study::drop_key(tree, pointer);
 }
 
 // A result lists its defaults. Their keys are left open again, so that a run of it lists them, too;

@@ -144,10 +144,7 @@ NcclHalf read_half(const Json& row, std::string_view key) {
   }
   half.present = true;
   half.wrong = number_of(*json, "nwrong").value_or(0);
-  const Json* per_iteration = row.find(std::string(key) + "_per_iter");
-  const Json* times = per_iteration != nullptr && per_iteration->is_object()
-                          ? per_iteration->find("times_us")
-                          : nullptr;
+  const Json* times = resolve(row, "/" + std::string(key) + "_per_iter/times_us");
   if (times != nullptr && times->is_array() && !times->as_array().empty()) {
     for (const Json& time : times->as_array()) {
       half.times_s.push_back(measured_seconds(
@@ -163,8 +160,7 @@ NcclHalf read_half(const Json& row, std::string_view key) {
 
 // One entry per rank.
 void read_devices(const Json& tree, NcclTable& table) {
-  const Json* config = tree.find("config");
-  const Json* devices = config != nullptr ? config->find("devices") : nullptr;
+  const Json* devices = resolve(tree, "/config/devices");
   devices = devices != nullptr ? devices : tree.find("devices");
   if (devices == nullptr || !devices->is_array()) {
     return;
@@ -266,10 +262,8 @@ std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& 
   const Json tree = parse_json(text, file);
   NcclTable table;
   // The name of the program is the last part of its path.
-  if (const Json* arguments = tree.find("args"); arguments != nullptr && arguments->is_array() &&
-                                                 !arguments->as_array().empty() &&
-                                                 arguments->as_array().front().is_string()) {
-    const std::string& program = arguments->as_array().front().as_string();
+  if (const Json* first = resolve(tree, "/args/0"); first != nullptr && first->is_string()) {
+    const std::string& program = first->as_string();
     table.title = program.substr(program.find_last_of('/') + 1);
   }
   if (const Json* version = tree.find("version");
@@ -277,10 +271,9 @@ std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& 
     table.warning = "version " + compact(*version) + " of the log is unknown: it is read as 3";
   }
   read_devices(tree, table);
-  if (const Json* average = tree.find("average_bus_bandwidth"); average != nullptr) {
-    if (const auto value = number_of(*average, "bandwidth")) {
-      table.logged_busbw = *value * 1e9;
-    }
+  const Json* average = tree.find("average_bus_bandwidth");
+  if (const auto value = average == nullptr ? std::nullopt : number_of(*average, "bandwidth")) {
+    table.logged_busbw = *value * 1e9;
   }
   Problems problems;
   Fields fields(tree, problems);

@@ -212,11 +212,8 @@ FlightRecord read_flight_record(const std::string& path, std::uint64_t max_bytes
     }
     FlightRecord::AllReduce& call = record.all_reduces.emplace_back();
     call.elements = elements_of(*shapes, record.file);
-    const Json* dtypes = entry.find("input_dtypes");
-    if (dtypes != nullptr && dtypes->is_array() && !dtypes->as_array().empty()) {
-      const Json& dtype = dtypes->as_array().front();
-      call.dtype = dtype.is_string() ? dtype.as_string() : "";
-    }
+    const Json* dtype = resolve(entry, "/input_dtypes/0");
+    call.dtype = dtype != nullptr && dtype->is_string() ? dtype->as_string() : "";
     const Json* created = entry.find("time_created_ns");
     call.created_ns = created != nullptr && created->is_integer() ? created->as_integer() : 0;
   }
