@@ -29,7 +29,7 @@ void read_header(const io::Json& header, PlotRows& out) {
   }
 }
 
-void add_record(const io::Json& record, std::size_t line, const std::string& path, PlotRows& out) {
+void add_record(const io::Json& record, std::int64_t line, const std::string& path, PlotRows& out) {
   if (!record.is_object()) {
     throw InputError(path, std::to_string(line), "must be a record, a JSON object");
   }
@@ -46,11 +46,12 @@ void add_record(const io::Json& record, std::size_t line, const std::string& pat
     ++out.failed;
     return;
   }
-  out.rows.push_back({line, io::flattened(record)});
+  out.rows.push_back(io::flattened(record));
+  out.rows.back().set_origin(nullptr, "", line);
 }
 
 void read_lines(std::string_view text, const std::string& path, PlotRows& out) {
-  for (std::size_t number = 1; !text.empty(); ++number) {
+  for (std::int64_t number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     if (line.find_first_not_of(" \t\r") != line.npos) {
       add_record(io::parse_json(line, path + ":" + std::to_string(number)), number, path, out);
@@ -72,7 +73,7 @@ void read_document(std::string_view text, const std::string& path, PlotRows& out
     return;
   }
   for (const io::Json& record : list->as_array()) {
-    add_record(record, static_cast<std::size_t>(record.line()), path, out);
+    add_record(record, record.line(), path, out);
   }
 }
 
@@ -80,12 +81,12 @@ void read_document(std::string_view text, const std::string& path, PlotRows& out
 // where two would be equal. A record without the value of an axis stands at no point of the sweep.
 void name_axes(const std::string& path, PlotRows& out) {
   for (std::string& name : out.varied) {
-    if (out.rows.empty() || out.rows.front().record.find(name) == nullptr) {
+    if (out.rows.empty() || out.rows.front().find(name) == nullptr) {
       name.erase(0, name.rfind('/') + 1);
     }
-    for (const PlotRow& row : out.rows) {
-      if (row.record.find(name) == nullptr) {
-        throw InputError(path, std::to_string(row.line),
+    for (const io::Json& row : out.rows) {
+      if (row.find(name) == nullptr) {
+        throw InputError(path, std::to_string(row.line()),
                          "the record has no " + base::shown_value(name) + ", an axis of the sweep");
       }
     }
@@ -131,7 +132,7 @@ void read_table(std::string_view text, const std::string& path, PlotRows& out) {
     for (std::size_t cell = 0; cell < keys.size(); ++cell) {
       record.set(keys[cell], csv_value(rows[i].fields[cell]));
     }
-    add_record(record, static_cast<std::size_t>(rows[i].line), path, out);
+    add_record(record, rows[i].line, path, out);
   }
 }
 
@@ -162,7 +163,7 @@ PlotRows read_plot_rows(const std::string& text, const std::string& path) {
     read_table(text, path, out);
   }
   if (out.rows.size() == 1 && out.header.is_null()) { // or no record at all
-    if (const std::string kind = out.rows.front().record.text("kind"); !kind.empty()) {
+    if (const std::string kind = out.rows.front().text("kind"); !kind.empty()) {
       throw InputError(path, "/kind",
                        "this is a file of kind " + kind +
                            ": stepsim sweep, compare and collective write records");
@@ -172,12 +173,12 @@ PlotRows read_plot_rows(const std::string& text, const std::string& path) {
   return out;
 }
 
-io::Json cell_of(const PlotRow& row, std::string_view key) {
-  const io::Json* value = row.record.find(key);
+io::Json cell_of(const io::Json& row, std::string_view key) {
+  const io::Json* value = row.find(key);
   return value == nullptr ? io::Json() : *value;
 }
 
-bool matches(const PlotRow& row, const KeyValue& wanted) {
+bool matches(const io::Json& row, const KeyValue& wanted) {
   const io::Json value = cell_of(row, wanted.first);
   if (value.is_number()) {
     if (plain_cell(value) == wanted.second) {
@@ -192,7 +193,7 @@ bool matches(const PlotRow& row, const KeyValue& wanted) {
   return plain_cell(value) == wanted.second;
 }
 
-bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted) {
+bool matches_all(const io::Json& row, std::span<const KeyValue> wanted) {
   return std::ranges::all_of(wanted, [&](const KeyValue& each) { return matches(row, each); });
 }
 
@@ -201,7 +202,7 @@ bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted) {
 
 std::vector<plot::Curve> CurveRows::curves() {
   std::vector<plot::Curve> out;
-  for (const PlotRow& row : rows_.rows) {
+  for (const io::Json& row : rows_.rows) {
     const io::Json x = cell_of(row, request_.x);
     const io::Json y = cell_of(row, request_.y);
     if (!matches_all(row, request_.where) || !x.is_number() || !y.is_number()) {
@@ -216,7 +217,7 @@ std::vector<plot::Curve> CurveRows::curves() {
     if (!fresh) {
       refuse_shared(*other->second, row);
     }
-    curve->points.push_back({x.as_double(), y.as_double(), row.line});
+    curve->points.push_back({x.as_double(), y.as_double(), static_cast<std::size_t>(row.line())});
   }
   for (plot::Curve& curve : out) {
     std::ranges::stable_sort(curve.points, {}, &plot::Point::x);
@@ -274,7 +275,7 @@ plot::Band CurveRows::interval(const plot::Curve& curve) const {
   const bool of_step = key == study::kIterationTime;
   plot::Band out{.label = request_.band_label.empty() ? "interval" : request_.band_label};
   for (const plot::Point& point : curve.points) {
-    const io::Json& record = row_at(curve, point).record;
+    const io::Json& record = row_at(curve, point);
     const auto low = study::number_in(record, key_of_end(key, "low"));
     const auto high = study::number_in(record, key_of_end(key, "high"));
     if (!low || !high) {
@@ -295,7 +296,7 @@ plot::Band CurveRows::band(const std::string& first) const {
   std::map<double, std::vector<double>> at_x;
   std::vector<KeyValue> others = request_.where; // its own key may have another value in curves
   std::erase_if(others, [&](const KeyValue& each) { return each.first == request_.band->first; });
-  for (const PlotRow& row : rows_.rows) {
+  for (const io::Json& row : rows_.rows) {
     const io::Json x = cell_of(row, request_.x);
     const io::Json y = cell_of(row, request_.y);
     const bool of_first = request_.by.empty() || plain_cell(cell_of(row, request_.by)) == first;
@@ -317,22 +318,22 @@ plot::Band CurveRows::band(const std::string& first) const {
   return out;
 }
 
-const PlotRow& CurveRows::row_at(const plot::Curve& curve, const plot::Point& point) const {
+const io::Json& CurveRows::row_at(const plot::Curve& curve, const plot::Point& point) const {
   return *at_x_.at(curve.label).at(point.x);
 }
 
 // Names what tells the two rows apart: an axis of the sweep, else a word.
-void CurveRows::refuse_shared(const PlotRow& a, const PlotRow& b) const {
+void CurveRows::refuse_shared(const io::Json& a, const io::Json& b) const {
   std::string key;
-  for (const auto& [name, value] : b.record.as_object()) {
+  for (const auto& [name, value] : b.as_object()) {
     const bool axis = std::ranges::find(rows_.varied, name) != rows_.varied.end();
     const bool differs = value != cell_of(a, name) && name != request_.y;
     if (differs && (axis || (key.empty() && value.is_string()))) {
       key = name;
     }
   }
-  throw UsageError("--x " + request_.x + ": lines " + std::to_string(a.line) + " and " +
-                   std::to_string(b.line) + " have the same value" +
+  throw UsageError("--x " + request_.x + ": lines " + std::to_string(a.line()) + " and " +
+                   std::to_string(b.line()) + " have the same value" +
                    (key.empty() ? "; choose records by --where KEY=VALUE"
                                 : "; give --by " + key + " or --where " + key + "=VALUE"));
 }

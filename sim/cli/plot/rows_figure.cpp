@@ -16,8 +16,8 @@ constexpr std::size_t kMostPanels = 12;
 
 void require_key(const PlotRows& rows, std::string_view flag, const std::string& key) {
   std::vector<std::string_view> known;
-  for (const PlotRow& row : rows.rows) {
-    for (const auto& [name, value] : row.record.as_object()) {
+  for (const io::Json& row : rows.rows) {
+    for (const auto& [name, value] : row.as_object()) {
       if (name == key) {
         return;
       }
@@ -74,7 +74,7 @@ plot::Mark knee_mark(const PlotRequest& request, const plot::Guide& ideal, const
 plot::Panel bars_panel(const PlotRows& rows, const PlotRequest& request, double factor) {
   plot::Panel panel;
   std::vector<std::string> parts;
-  for (const PlotRow& row : rows.rows) {
+  for (const io::Json& row : rows.rows) {
     const io::Json y = cell_of(row, request.y);
     if (!matches_all(row, request.where) || !y.is_number()) {
       continue;
@@ -91,7 +91,8 @@ plot::Panel bars_panel(const PlotRows& rows, const PlotRequest& request, double 
     const auto part = static_cast<std::size_t>(std::ranges::find(parts, by) - parts.begin());
     std::vector<double> values(part + 1, 0);
     values.back() = y.as_double() * factor;
-    group->bars.push_back({.values = std::move(values), .row = row.line});
+    group->bars.push_back(
+        {.values = std::move(values), .row = static_cast<std::size_t>(row.line())});
   }
   if (parts.size() > plot::kRanks) {
     throw UsageError("--by " + request.by + ": " + std::to_string(parts.size()) +
@@ -111,7 +112,7 @@ plot::Panel bars_panel(const PlotRows& rows, const PlotRequest& request, double 
 
 double greatest_of(const PlotRows& rows, const std::string& key) {
   double greatest = 0;
-  for (const PlotRow& row : rows.rows) {
+  for (const io::Json& row : rows.rows) {
     const io::Json value = cell_of(row, key);
     greatest = value.is_number() ? std::max(greatest, std::abs(value.as_double())) : greatest;
   }

@@ -10,15 +10,12 @@ namespace stepsim::cli {
 // Records of a file as flat rows, read from JSON Lines, JSON or CSV: the output of `stepsim sweep`,
 // `collective`, `compare`, `tune` and `solve`, and of tools that import measurements.
 
-struct PlotRow {
-  std::size_t line{}; // line of the file, from 1
-  io::Json record;    // flat: nested keys joined by "_", lists left out
-};
-
 struct PlotRows {
   io::Json header; // header record of a sweep; null if there is none
-  // Without header records, failed points, and the sums and crossovers of `stepsim collective`.
-  std::vector<PlotRow> rows;
+  // Flat, each with the line of the file that it comes from: nested keys joined by "_", lists left
+  // out. Without header records, failed points, and the sums and crossovers of `stepsim
+  // collective`.
+  io::Array rows;
   std::int64_t failed = 0; // points with an error
   std::string name; // name of the scenario in the header, and what varies; "" without a header
   std::vector<std::string> varied; // columns of the axes in the header
@@ -30,14 +27,14 @@ struct PlotRows {
 // anything else, and for a record of a sweep that lacks the value of an axis.
 [[nodiscard]] PlotRows read_plot_rows(const std::string& text, const std::string& path);
 
-// The cell of a row; null if the row has no such cell.
-[[nodiscard]] io::Json cell_of(const PlotRow& row, std::string_view key);
+// The value of a key; null if the row has no such key.
+[[nodiscard]] io::Json cell_of(const io::Json& row, std::string_view key);
 
 using KeyValue = std::pair<std::string, std::string>;
 
 // Whether the cell of the key has the value, as text or as a quantity ("25Gbps") up to rounding.
-[[nodiscard]] bool matches(const PlotRow& row, const KeyValue& wanted);
-[[nodiscard]] bool matches_all(const PlotRow& row, std::span<const KeyValue> wanted);
+[[nodiscard]] bool matches(const io::Json& row, const KeyValue& wanted);
+[[nodiscard]] bool matches_all(const io::Json& row, std::span<const KeyValue> wanted);
 
 struct PlotRequest {
   std::string x, y, by;        // keys of the rows; by "" = one curve
@@ -76,13 +73,13 @@ public:
   [[nodiscard]] plot::Band band(const std::string& by) const;
 
 private:
-  [[nodiscard]] const PlotRow& row_at(const plot::Curve& curve, const plot::Point& point) const;
+  [[nodiscard]] const io::Json& row_at(const plot::Curve& curve, const plot::Point& point) const;
   // Names what tells the two rows apart: an axis of the sweep, else a word.
-  [[noreturn]] void refuse_shared(const PlotRow& a, const PlotRow& b) const;
+  [[noreturn]] void refuse_shared(const io::Json& a, const io::Json& b) const;
 
   const PlotRows& rows_;
   const PlotRequest& request_;
-  std::map<std::string, std::map<double, const PlotRow*>> at_x_; // [curve][x]
+  std::map<std::string, std::map<double, const io::Json*>> at_x_; // [curve][x]
 };
 
 struct RowsFigure {

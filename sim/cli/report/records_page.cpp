@@ -27,7 +27,7 @@ bool is_figure(std::string_view key) {
 std::vector<io::Json> values_of(const PlotRows& rows, std::string_view key) {
   std::vector<io::Json> out;
   std::set<std::string> seen;
-  for (const PlotRow& row : rows.rows) {
+  for (const io::Json& row : rows.rows) {
     const io::Json value = cell_of(row, key);
     if (!value.is_null() && seen.insert(io::compact(value)).second) {
       out.push_back(value);
@@ -56,17 +56,16 @@ public:
       study::find_named_files(sweep_->base, files == nullptr ? io::Json() : *files, "");
       varied_ = sweep_->varied();
     } else {
-      for (const auto& [key, value] : rows.rows.front().record.as_object()) {
+      for (const auto& [key, value] : rows.rows.front().as_object()) {
         if (!is_figure(key) && values_of(rows, key).size() > 1) {
           varied_.push_back(key);
         }
       }
     }
-    trees_ = base::collected<io::Json>(rows.rows, &PlotRow::record);
-    plain_ = trees_.front().find(study::kIterationTime) == nullptr;
+    plain_ = rows_.rows.front().find(study::kIterationTime) == nullptr;
     batches_ = batches();
     if (!plain_) {
-      ranking_ = study::rank_rows(trees_, batches_, study::kBestBy.find(rows.best_by));
+      ranking_ = study::rank_rows(rows_.rows, batches_, study::kBestBy.find(rows.best_by));
     }
     if (sweep_ && sweep_->grid.replications > 1) { // no draw is a choice
       ranking_.best.reset();
@@ -97,7 +96,7 @@ private:
   [[nodiscard]] std::vector<std::int64_t> batches() const {
     std::vector<std::int64_t> out(rows_.rows.size(), 1);
     if (!sweep_ && !plain_) { // a comparison: micro-batches count where it varies them
-      std::ranges::transform(trees_, out.begin(), [](const io::Json& row) {
+      std::ranges::transform(rows_.rows, out.begin(), [](const io::Json& row) {
         return study::workers_of(row).value_or(1) *
                std::llround(study::number_in(row, "micro_batches").value_or(1));
       });
@@ -109,13 +108,13 @@ private:
       const io::Json point = cell_of(rows_.rows[i], "point");
       if (point.is_integer() && point.as_integer() >= 0 &&
           point.as_integer() < sweep_->grid.points()) {
-        out[i] = study::batches_of_row(*sweep_, trees_[i]);
+        out[i] = study::batches_of_row(*sweep_, rows_.rows[i]);
       }
     }
     return out;
   }
 
-  [[nodiscard]] const PlotRow& best() const { return rows_.rows[ranking_.best.value_or(0)]; }
+  [[nodiscard]] const io::Json& best() const { return rows_.rows[ranking_.best.value_or(0)]; }
 
   // x: nodes if they vary, else the number with the most values, else a word. By: another field
   // with two to twelve values that does not move together with x.
@@ -133,8 +132,8 @@ private:
       }
     }
     const auto shown = std::ranges::find_if(kShownFigures, [&](std::string_view key) {
-      return std::ranges::any_of(rows_.rows,
-                                 [&](const PlotRow& row) { return cell_of(row, key).is_number(); });
+      return std::ranges::any_of(
+          rows_.rows, [&](const io::Json& row) { return cell_of(row, key).is_number(); });
     });
     y_ = shown == kShownFigures.end() ? "" : *shown;
     if (y_.empty()) {
@@ -153,7 +152,7 @@ private:
   [[nodiscard]] bool moves_with_x(const std::string& name) const {
     std::set<std::string> pairs;
     std::set<std::string> xs;
-    for (const PlotRow& row : rows_.rows) {
+    for (const io::Json& row : rows_.rows) {
       const std::string x = io::compact(cell_of(row, x_));
       xs.insert(x);
       pairs.insert(x + " " + io::compact(cell_of(row, name)));
@@ -216,9 +215,9 @@ private:
       text += " " + name + " " + shown_value_of(name, cell_of(best(), name)) + ",";
     }
     const io::Json step = cell_of(best(), study::kIterationTime);
-    text += step.is_number() ? " a step of " + base::readable_seconds(step.as_double(),
-                                                                      study::band_in(best().record))
-                             : "";
+    text += step.is_number()
+                ? " a step of " + base::readable_seconds(step.as_double(), study::band_in(best()))
+                : "";
     const io::Json rate = cell_of(best(), "samples_per_s");
     text += rate.is_number() ? ", " + base::significant(rate.as_double(), 4) + " samples/s" : "";
     return text + ".";
@@ -237,7 +236,7 @@ private:
         return plain_cell(cell_of(rows_.rows[i], each.first)) == each.second;
       });
       if (shown) {
-        rows.push_back(trees_[i]);
+        rows.push_back(rows_.rows[i]);
         batches.push_back(batches_[i]);
       }
     }
@@ -256,7 +255,7 @@ private:
     if (listed < rows_.rows.size()) {
       page.paragraph("The first " + std::to_string(listed) + "; the others are in " + file_ + ".");
     }
-    const auto rows = std::span(trees_).first(listed);
+    const auto rows = std::span(rows_.rows).first(listed);
     if (!plain_) {
       study::Ranking ranking = ranking_;
       if (ranking.best >= listed) {
@@ -308,7 +307,6 @@ private:
   const std::string& output_;
   std::optional<study::Sweep> sweep_;
   std::vector<std::string> varied_;
-  std::vector<io::Json> trees_;       // [row]
   bool plain_ = false;                // records without an iteration time
   std::vector<std::int64_t> batches_; // [row]
   study::Ranking ranking_;
