@@ -46,7 +46,7 @@ TEST_CASE("interval search: moments in any order give the last interval that hol
       const auto expected =
           found == intervals.end() ? -1 : static_cast<std::int32_t>(found - intervals.begin());
       REQUIRE(search.at(thread, moment) == expected);
-      REQUIRE(interval_at(intervals, thread, moment) == expected);
+      REQUIRE(IntervalSearch(intervals).at(thread, moment) == expected);
     }
   }
 }

@@ -132,6 +132,17 @@ void find_nodes(const KinetoRecording& recording, std::span<const KinetoStep> st
   }
 }
 
+// The intervals of the annotations whose name starts with `prefix`, joined.
+std::vector<HostInterval> annotated(const KinetoRecording& recording, std::string_view prefix) {
+  std::vector<HostInterval> found;
+  for (const KinetoEvent& event : recording.events) {
+    if (event.category == KinetoCategory::annotation && recording.name(event).starts_with(prefix)) {
+      found.push_back({event.thread, event.begin, event.end()});
+    }
+  }
+  return joined_intervals(std::move(found));
+}
+
 } // namespace
 
 std::vector<HostInterval> joined_intervals(std::vector<HostInterval> intervals) {
@@ -147,16 +158,6 @@ std::vector<HostInterval> joined_intervals(std::vector<HostInterval> intervals) 
     }
   }
   return joined;
-}
-
-std::vector<HostInterval> annotated(const KinetoRecording& recording, std::string_view prefix) {
-  std::vector<HostInterval> found;
-  for (const KinetoEvent& event : recording.events) {
-    if (event.category == KinetoCategory::annotation && recording.name(event).starts_with(prefix)) {
-      found.push_back({event.thread, event.begin, event.end()});
-    }
-  }
-  return joined_intervals(std::move(found));
 }
 
 bool is_backward_name(std::string_view name) {

@@ -130,18 +130,8 @@ private:
   typename Intervals::const_iterator near_;
 };
 
-template <class Intervals>
-[[nodiscard]] std::int32_t interval_at(const Intervals& intervals, std::int32_t thread,
-                                       Nanoseconds moment) {
-  return IntervalSearch(intervals).at(thread, moment);
-}
-
 // The intervals by (thread, begin); overlapping ones of a thread are merged.
 [[nodiscard]] std::vector<HostInterval> joined_intervals(std::vector<HostInterval> intervals);
-
-// The intervals of the annotations whose name starts with `prefix`, joined.
-[[nodiscard]] std::vector<HostInterval> annotated(const KinetoRecording& recording,
-                                                  std::string_view prefix);
 
 // Whether `name` is one that autograd gives to backward nodes: "XBackward", "XBackward0".
 [[nodiscard]] bool is_backward_name(std::string_view name);
@@ -192,9 +182,5 @@ struct CollectiveCall {
 // compiled graph, which carries the gradients of the graph.
 [[nodiscard]] bool carries_bucket(const KinetoRecording& recording, const Attribution& attribution,
                                   const CollectiveCall& call);
-
-// The operation in stepsim's words: "_allgather_base", "all_gather_into_tensor" -> "allgather"; an
-// unknown name is returned as it is.
-[[nodiscard]] std::string operation_word(std::string_view recorded);
 
 } // namespace stepsim::io

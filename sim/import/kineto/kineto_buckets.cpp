@@ -43,6 +43,53 @@ std::uint32_t best_mask(const std::vector<std::int64_t>& values, std::int64_t su
   return best;
 }
 
+// Positions of the fewest values that sum up to `sum`, the latest ones if there are several such
+// sets; empty if none was found. Sets of one or two are searched among all values, larger sets only
+// among the last 24 values.
+std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values,
+                                         std::int64_t sum) {
+  if (sum <= 0) {
+    return {};
+  }
+  std::map<std::int64_t, std::vector<std::size_t>> places; // ascending, by value
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i] > 0) {
+      places[values[i]].push_back(i);
+    }
+  }
+  if (const auto one = places.find(sum); one != places.end()) {
+    return {one->second.back()};
+  }
+  for (std::size_t i = values.size(); i-- > 0;) { // the latest pair: by its later member
+    const auto partner = values[i] > 0 ? places.find(sum - values[i]) : places.end();
+    if (partner != places.end()) {
+      const auto before = std::ranges::lower_bound(partner->second, i);
+      if (before != partner->second.begin()) {
+        return {*(before - 1), i};
+      }
+    }
+  }
+  std::vector<std::size_t> positions;
+  std::vector<std::int64_t> considered;
+  for (std::size_t i = values.size(); i-- > 0 && positions.size() < kMostCandidates;) {
+    if (values[i] > 0) {
+      positions.push_back(i);
+    }
+  }
+  std::ranges::reverse(positions);
+  for (const std::size_t i : positions) {
+    considered.push_back(values[i]);
+  }
+  const std::uint32_t mask = best_mask(considered, sum);
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    if ((mask & (1U << i)) != 0) {
+      chosen.push_back(positions[i]);
+    }
+  }
+  return chosen;
+}
+
 std::string elements_text(std::int64_t elements) { return fmt::format("{} elements", elements); }
 
 class Settler {
@@ -194,50 +241,6 @@ Settled fill_logged(const StepSample& step, std::vector<GradientSize>& sizes) {
 }
 
 } // namespace
-
-std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values,
-                                         std::int64_t sum) {
-  if (sum <= 0) {
-    return {};
-  }
-  std::map<std::int64_t, std::vector<std::size_t>> places; // ascending, by value
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] > 0) {
-      places[values[i]].push_back(i);
-    }
-  }
-  if (const auto one = places.find(sum); one != places.end()) {
-    return {one->second.back()};
-  }
-  for (std::size_t i = values.size(); i-- > 0;) { // the latest pair: by its later member
-    const auto partner = values[i] > 0 ? places.find(sum - values[i]) : places.end();
-    if (partner != places.end()) {
-      const auto before = std::ranges::lower_bound(partner->second, i);
-      if (before != partner->second.begin()) {
-        return {*(before - 1), i};
-      }
-    }
-  }
-  std::vector<std::size_t> positions;
-  std::vector<std::int64_t> considered;
-  for (std::size_t i = values.size(); i-- > 0 && positions.size() < kMostCandidates;) {
-    if (values[i] > 0) {
-      positions.push_back(i);
-    }
-  }
-  std::ranges::reverse(positions);
-  for (const std::size_t i : positions) {
-    considered.push_back(values[i]);
-  }
-  const std::uint32_t mask = best_mask(considered, sum);
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    if ((mask & (1U << i)) != 0) {
-      chosen.push_back(positions[i]);
-    }
-  }
-  return chosen;
-}
 
 Settled assign_buckets(const StepSample& step, std::vector<GradientSize>& sizes) {
   return step.logged_buckets    ? fill_logged(step, sizes)

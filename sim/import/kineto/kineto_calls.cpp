@@ -40,6 +40,12 @@ constexpr std::array kKernelWords{OperationWord{"AllReduce", "allreduce"},
                                   OperationWord{"SendRecv", "sendrecv"},
                                   OperationWord{"Reduce", "reduce"}};
 
+// "_allgather_base", "all_gather_into_tensor" -> "allgather"; an unknown name is returned as it is.
+std::string operation_word(std::string_view recorded) {
+  const auto* const row = std::ranges::find(kOperationWords, recorded, &OperationWord::recorded);
+  return std::string(row == kOperationWords.end() ? recorded : row->word);
+}
+
 // These calls carry no data.
 bool is_silent(std::string_view op) {
   return op == "wait" || op == "init" || op == "barrier" || op == "all_reduce_barrier" ||
@@ -144,11 +150,6 @@ std::string operation_of_kernel(std::string_view kernel) {
 
 } // namespace
 
-std::string operation_word(std::string_view recorded) {
-  const auto* const row = std::ranges::find(kOperationWords, recorded, &OperationWord::recorded);
-  return std::string(row == kOperationWords.end() ? recorded : row->word);
-}
-
 bool carries_bucket(const KinetoRecording& recording, const Attribution& attribution,
                     const CollectiveCall& call) {
   if (call.op != "allreduce" || call.top < 0) {
@@ -209,7 +210,7 @@ std::vector<CollectiveCall> collective_calls(const KinetoRecording& recording,
     if (call.silent || call.call.op.get().empty()) {
       continue;
     }
-    call.call.top = interval_at(attribution.tops, call.call.thread, call.call.begin);
+    call.call.top = IntervalSearch(attribution.tops).at(call.call.thread, call.call.begin);
     call.call.step = step_at(steps, call.call.begin);
     calls.push_back(std::move(call.call));
   }

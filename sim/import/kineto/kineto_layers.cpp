@@ -258,7 +258,8 @@ void find_recomputation(const StepView& step, StepSample& sample) {
   }
   std::ranges::sort(runs, {}, [](const HostInterval& i) { return std::tuple(i.thread, i.begin); });
   for (const DeviceItem& item : step.items) {
-    if (item.work == WorkClass::backward && interval_at(runs, item.thread, item.launched) >= 0) {
+    if (item.work == WorkClass::backward &&
+        IntervalSearch(runs).at(item.thread, item.launched) >= 0) {
       sample.recomputed += item.duration();
     }
   }

@@ -44,12 +44,6 @@ struct Settled {
 // of four bytes if it is empty. Throws InputError if they are more than gradients.
 void add_logged_buckets(const DdpLog& log, const std::string& dtype, StepSample& step);
 
-// Positions of the fewest values that sum up to `sum`, the latest ones if there are several such
-// sets; empty if none was found. Sets of one or two are searched among all values, larger sets only
-// among the last 24 values.
-[[nodiscard]] std::vector<std::size_t> subset_with_sum(const std::vector<std::int64_t>& values,
-                                                       std::int64_t sum);
-
 // Finds sizes of gradients in tables of known models (IO 4.5, rules 7 and 8).
 struct TableFit {
   std::vector<GradientSize> sizes; // [gradient in ready order]; empty if the table does not fit
