@@ -8,65 +8,47 @@ namespace stepsim::cli {
 
 namespace {
 
-// Follows one JSON value until it ends. Texts at depth 1 of an object are keys, or values of keys.
-class KindScan {
-public:
-  // False once the kind is known or the value has ended.
-  bool feed(std::string_view bytes) {
-    for (const char c : bytes) {
-      if (is_done_) {
-        return false;
+// Of an object the word of its kind, else its first key. `next` gives pieces, an empty one at the
+// end; the first one is `piece`. Texts at depth 1 are keys, or values of keys.
+template <class Next> std::string kind_of_object(std::string_view piece, const Next& next) {
+  constexpr std::size_t kKept = 60; // longer texts are no words of ours
+  int depth = 0;
+  bool in_text = false;
+  bool escaped = false;
+  std::string text;
+  std::string key;
+  std::string first;
+  for (; !piece.empty(); piece = next()) {
+    for (const char c : piece) {
+      const bool quote = c == '"' && !escaped;
+      escaped = in_text && c == '\\' && !escaped;
+      if (in_text && !quote) {
+        text.append(text.size() < kKept ? 1 : 0, c);
+      } else if (in_text && depth == 1 && key == "kind") {
+        return text.empty() ? first : "kind " + text;
+      } else if (quote) {
+        if (!in_text) {
+          text.clear();
+        }
+        in_text = !in_text;
+      } else if (c == ':' && depth == 1) {
+        key = text;
+        first = first.empty() ? "key " + key : first;
+      } else if (c == ',' && depth == 1) {
+        key.clear();
+      } else if (c == '{' || c == '[') {
+        ++depth;
+      } else if ((c == '}' || c == ']') && --depth <= 0) {
+        return first;
       }
-      in_text_ ? take_in_text(c) : take(c);
-    }
-    return !is_done_;
-  }
-  [[nodiscard]] std::string result() const {
-    return !kind_.empty() ? "kind " + kind_ : first_key_.empty() ? "" : "key " + first_key_;
-  }
-
-private:
-  void take_in_text(char c) {
-    constexpr std::size_t kKept = 60; // longer texts are no words of ours
-    const bool ends = c == '"' && !escaped_;
-    escaped_ = c == '\\' && !escaped_;
-    if (!ends) {
-      text_.append(text_.size() < kKept ? 1 : 0, c);
-      return;
-    }
-    in_text_ = false;
-    if (depth_ == 1 && key_ == "kind") {
-      kind_ = text_;
-      is_done_ = true;
     }
   }
-
-  void take(char c) {
-    if (c == '"') {
-      in_text_ = true;
-      text_.clear();
-    } else if (c == ':' && depth_ == 1) {
-      key_ = text_;
-      first_key_ = first_key_.empty() ? key_ : first_key_;
-    } else if (c == ',' && depth_ == 1) {
-      key_.clear();
-    } else if (c == '{' || c == '[') {
-      ++depth_;
-    } else if (c == '}' || c == ']') {
-      is_done_ = --depth_ <= 0;
-    }
-  }
-
-  int depth_ = 0;
-  bool in_text_ = false;
-  bool escaped_ = false;
-  bool is_done_ = false;
-  std::string text_, key_, first_key_, kind_;
-};
+  return first;
+}
 
 // `next` gives pieces, an empty one at the end.
 template <class Next> std::string kind_of_pieces(const Next& next) {
-  std::string_view piece = next();
+  const std::string_view piece = next();
   if (piece.empty()) {
     return "";
   }
@@ -78,15 +60,10 @@ template <class Next> std::string kind_of_pieces(const Next& next) {
   case '<':
     return piece.substr(begin).starts_with("<svg") ? "a picture" : "a page";
   case '{':
-    break;
+    return kind_of_object(piece, next);
   default:
     return piece.substr(0, kHead).find('\0') == std::string_view::npos ? "text" : "binary data";
   }
-  KindScan scan;
-  while (!piece.empty() && scan.feed(piece)) {
-    piece = next();
-  }
-  return scan.result();
 }
 
 // A file that cannot be read, or inflated, is none of ours.
