@@ -45,63 +45,49 @@ struct AstraRow {
   double update{};
 };
 
-class AstraRowReader {
-public:
-  AstraRowReader(const LineReader& input, const TextLine& line)
-      : input_(input), words_(words_of(line.text)) {}
-
-  // HYBRID_CUSTOMIZED names the parallelism of each layer in a field more.
-  AstraRow row(bool customized) {
-    const std::size_t expected = customized ? kFields + 1 : kFields;
-    if (words_.size() != expected) {
-      input_.fail(fmt::format("expected {} fields, got {}", expected, words_.size()));
-    }
-    AstraRow row;
-    row.name = words_[0];
-    next_ = 2; // behind the reserved field
-    row.forward = pass("forward");
-    row.input_gradient = pass("input gradient");
-    row.weight_gradient = pass("weight gradient");
-    row.update = time("update");
-    return row;
+// HYBRID_CUSTOMIZED names the parallelism of each layer in a field more.
+AstraRow row_of(const TextLine& line, const LineReader& input, bool customized) {
+  const std::vector<std::string_view> words = words_of(line.text);
+  const std::size_t expected = customized ? kFields + 1 : kFields;
+  if (words.size() != expected) {
+    input.fail(fmt::format("expected {} fields, got {}", expected, words.size()));
   }
-
-private:
-  std::string_view word() { return words_[next_++]; }
-
-  double time(std::string_view what) {
-    const std::string_view text = word();
+  std::size_t next = 2; // behind the reserved field
+  const auto time = [&](std::string_view what) {
+    const std::string_view text = words[next++];
     const auto value = parse_real(text);
     if (!value || *value < 0 || *value > 1e18) {
-      input_.fail(fmt::format("{} time: must be a number of ticks from 0 to 1e18, got {}", what,
-                              base::shown_value(text)));
+      input.fail(fmt::format("{} time: must be a number of ticks from 0 to 1e18, got {}", what,
+                             base::shown_value(text)));
     }
     return *value;
-  }
-
-  AstraPass pass(std::string_view what) {
-    AstraPass pass;
-    pass.ticks = time(what);
-    pass.communication.type = word();
-    const std::string_view type = pass.communication.type;
+  };
+  const auto pass = [&](std::string_view what) {
+    AstraPass read;
+    read.ticks = time(what);
+    read.communication.type = words[next++];
+    const std::string_view type = read.communication.type;
     if (std::isalpha(static_cast<unsigned char>(type[0])) == 0) {
-      input_.fail(fmt::format("{} communication: must be a word such as ALLREDUCE or NONE, got {}",
-                              what, base::shown_value(type)));
+      input.fail(fmt::format("{} communication: must be a word such as ALLREDUCE or NONE, got {}",
+                             what, base::shown_value(type)));
     }
-    const std::string_view size = word();
+    const std::string_view size = words[next++];
     const auto bytes = parse_whole(size);
     if (!bytes || *bytes < 0 || *bytes > base::kMaxExactBytes) {
-      input_.fail(fmt::format("{} communication: must be a number of bytes from 0 to {}, got {}",
-                              what, base::kMaxExactBytes, base::shown_value(size)));
+      input.fail(fmt::format("{} communication: must be a number of bytes from 0 to {}, got {}",
+                             what, base::kMaxExactBytes, base::shown_value(size)));
     }
-    pass.communication.bytes = *bytes;
-    return pass;
-  }
-
-  const LineReader& input_;
-  std::vector<std::string_view> words_;
-  std::size_t next_ = 0;
-};
+    read.communication.bytes = *bytes;
+    return read;
+  };
+  AstraRow row;
+  row.name = words[0];
+  row.forward = pass("forward");
+  row.input_gradient = pass("input gradient");
+  row.weight_gradient = pass("weight gradient");
+  row.update = time("update");
+  return row;
+}
 
 // Of the weight gradient: reductions, and the all-gather of what was updated in parts.
 bool is_data_parallel(std::string_view type) {
@@ -137,7 +123,7 @@ public:
       if (std::ssize(trace.layers) == kMostLayers) {
         input_.fail(fmt::format("more than {} layers", kMostLayers));
       }
-      add(AstraRowReader(input_, line).row(customized), trace);
+      add(row_of(line, input_, customized), trace);
     }
     if (std::ssize(trace.layers) != layers) {
       throw InputError(input_.name(), std::to_string(count_line_),

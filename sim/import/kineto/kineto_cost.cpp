@@ -126,70 +126,57 @@ void set_bound(const Points& points, double factor, LineCost& cost) {
   cost.bus_bandwidth_low_Bps = cost.bus_bandwidth_Bps;
 }
 
-// Collects the calls inside the steps.
-class CostCollector {
-public:
-  explicit CostCollector(std::span<const KinetoRank> ranks) : ranks_(ranks) {}
+// Of all ranks for gathers and scatters; 0 if unknown.
+double bytes_of(const CollectiveCall& call, std::int64_t ranks) {
+  const auto dtype = dtype_of_pytorch(call.dtype.get());
+  const auto in = static_cast<double>(call.elements);
+  const auto out = static_cast<double>(call.out_elements);
+  const auto size = static_cast<double>(ranks);
+  const double elements = call.op == "allgather"                   ? (out > 0 ? out : in * size)
+                          : call.op == "reduce_scatter" && in <= 0 ? out * size
+                                                                   : in;
+  return dtype && elements > 0 ? elements * static_cast<double>(dtype->bytes) : 0;
+}
 
-  Groups collect(const Waiting& waiting) {
-    if (!waiting.collectives.empty()) {
-      for (const SeparatedCollective& each : waiting.collectives) {
-        add(ranks_.front(), *each.call, each.transfer, true);
-      }
-      return std::move(groups_);
-    }
-    for (const KinetoRank& rank : ranks_) {
-      for (const CollectiveCall& call : rank.calls) {
-        add(rank, call, call.kernel_end - call.kernel_begin, false);
-      }
-    }
-    return std::move(groups_);
-  }
-
-  [[nodiscard]] std::int64_t left_out() const { return left_out_; }
-
-private:
-  // Of all ranks for gathers and scatters; 0 if unknown.
-  static double bytes_of(const CollectiveCall& call, std::int64_t ranks) {
-    const auto dtype = dtype_of_pytorch(call.dtype.get());
-    const auto in = static_cast<double>(call.elements);
-    const auto out = static_cast<double>(call.out_elements);
-    const auto size = static_cast<double>(ranks);
-    const double elements = call.op == "allgather"                   ? (out > 0 ? out : in * size)
-                            : call.op == "reduce_scatter" && in <= 0 ? out * size
-                                                                     : in;
-    return dtype && elements > 0 ? elements * static_cast<double>(dtype->bytes) : 0;
-  }
-
-  void add(const KinetoRank& rank, const CollectiveCall& call, Nanoseconds time, bool separated) {
+// The calls inside the steps; those whose cost is not known are counted.
+Groups groups_of(std::span<const KinetoRank> ranks, const Waiting& waiting,
+                 std::int64_t& left_out) {
+  Groups groups;
+  const bool separated = !waiting.collectives.empty();
+  const auto add = [&](const KinetoRank& rank, const CollectiveCall& call, Nanoseconds time) {
     if (call.step < 0 || call.kernels == 0 || !ends_together(call.op.get())) {
       return;
     }
-    const std::int64_t ranks =
+    const std::int64_t size =
         call.group_size > 0 ? call.group_size
-                            : rank.world_size.value_or(static_cast<std::int64_t>(ranks_.size()));
-    const double bytes = bytes_of(call, ranks);
-    if (bytes <= 0 || time <= 0 || ranks < 2) {
-      ++left_out_;
+                            : rank.world_size.value_or(static_cast<std::int64_t>(ranks.size()));
+    const double bytes = bytes_of(call, size);
+    if (bytes <= 0 || time <= 0 || size < 2) {
+      ++left_out;
       return;
     }
-    CostGroup& group = groups_[{call.op, ranks}];
+    CostGroup& group = groups[{call.op, size}];
     group.points.push_back({bytes, static_cast<double>(time) / 1e9, call.step});
     group.separated = separated;
+  };
+  for (const SeparatedCollective& each : waiting.collectives) {
+    add(ranks.front(), *each.call, each.transfer);
   }
-
-  std::span<const KinetoRank> ranks_;
-  Groups groups_;
-  std::int64_t left_out_ = 0;
-};
+  for (const KinetoRank& rank : separated ? std::span<const KinetoRank>() : ranks) {
+    for (const CollectiveCall& call : rank.calls) {
+      add(rank, call, call.kernel_end - call.kernel_begin);
+    }
+  }
+  return groups;
+}
 
 } // namespace
 
 MeasuredCosts measured_costs(std::span<const KinetoRank> ranks) {
   MeasuredCosts result;
   const Waiting waiting = separate_waiting(ranks);
-  CostCollector collector(ranks);
-  const Groups groups = collector.collect(waiting);
+  std::int64_t left_out = 0;
+  const Groups groups = groups_of(ranks, waiting, left_out);
   for (const auto& [key, group] : groups) {
     const auto& [op, group_size] = key;
     const double factor = bus_factor(op, group_size);
@@ -216,10 +203,9 @@ MeasuredCosts measured_costs(std::span<const KinetoRank> ranks) {
     }
     result.costs.push_back(std::move(cost));
   }
-  if (collector.left_out() > 0) {
-    result.notes.push_back(counted(collector.left_out(), "collective") +
-                           " without a known size, time or group left out of the cost");
-  }
+  add_where(result.notes,
+            {{left_out > 0, counted(left_out, "collective") +
+                                " without a known size, time or group left out of the cost"}});
   return result;
 }
 
