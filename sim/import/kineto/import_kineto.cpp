@@ -165,16 +165,17 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
     std::ranges::stable_sort(ranks, {}, [](const KinetoRank& rank) { return *rank.rank; });
   }
   SizeSources sources;
-  if (table) {
-    sources.table = &*table;
-    sources.table_in_ready_order = options.sizes_in_ready_order;
-    source.files.push_back(table->source);
-  }
-  if (log) {
-    source.files.push_back(log->source);
-    sources.log = &*log;
-    std::ranges::for_each(ranks,
-                          [&](KinetoRank& rank) { add_logged_sizes(*log, options.dtype, rank); });
+  const auto use = [&](const auto& given, auto& to) {
+    if (given) {
+      to = &*given;
+      source.files.push_back(given->source);
+    }
+  };
+  use(table, sources.table);
+  sources.table_in_ready_order = options.sizes_in_ready_order;
+  use(log, sources.log);
+  for (KinetoRank& rank : log ? std::span(ranks) : std::span<KinetoRank>()) {
+    add_logged_sizes(*log, options.dtype, rank);
   }
   if (record) {
     const auto has_buckets = [](const StepSample& step) { return !step.buckets.empty(); };
@@ -188,10 +189,7 @@ KinetoImport import_kineto_job(const std::vector<std::string>& files,
     source.files.push_back(record->source);
     std::ranges::for_each(ranks, [&](KinetoRank& rank) { add_recorded_sizes(*record, rank); });
   }
-  if (execution) {
-    sources.execution_trace = &*execution;
-    source.files.push_back(execution->source);
-  }
+  use(execution, sources.execution_trace);
   KinetoImport result = trace_of_ranks(ranks, options, sources);
   if (options.with_costs) {
     result.costs = measured_costs(ranks);
