@@ -242,7 +242,7 @@ TEST_CASE("kineto scanner: an event of the usual form is read whole") {
   CHECK(event.shapes[1].elements == -1);
   CHECK(event.shapes[2].elements == -1);
   CHECK(event.shapes[3].elements == 10 + 20 * 2);
-  CHECK(event.type_count == 2);
+  CHECK(event.types.size() == 2);
 }
 
 TEST_CASE("kineto scanner: unusual texts, numbers and types are read as JSON says") {
@@ -298,7 +298,7 @@ TEST_CASE("kineto scanner: unusual texts, numbers and types are read as JSON say
   CHECK(read.event.elements == 1'000'000'000'000'000'000);
   CHECK(read.event.out_elements == -1);
   CHECK(read.event.dtype.empty());
-  CHECK(read.event.type_count == 1);
+  CHECK(read.event.types.size() == 1);
   REQUIRE(read.event.shape_count == 5); // of these: two tensors, null, true, 7
   CHECK(read.event.shapes[0].elements == 2 + 3);
   CHECK(read.event.shapes[3].elements == 1);

@@ -101,7 +101,8 @@ void RawEvent::clear() {
   dur.shown.clear();
   category = name = pid = tid = collective = dtype = group = {};
   elements = out_elements = group_size = -1;
-  shape_count = type_count = 0;
+  shape_count = 0;
+  types.clear();
   has_shapes = false;
   if (!decoded.empty()) {
     decoded.clear();
@@ -120,23 +121,13 @@ RawShape* RawEvent::add_shape() {
   return &shapes[shape_count++];
 }
 
-bool RawEvent::wants_type() const { return type_count < kMostInputs; }
-
-void RawEvent::add_type(std::string_view type) {
-  if (!wants_type()) {
-    return;
-  }
-  if (type_count == types.size()) {
-    types.emplace_back();
-  }
-  types[type_count++] = type;
-}
+bool RawEvent::wants_type() const { return types.size() < kMostInputs; }
 
 KinetoInputs RawEvent::inputs() const {
   KinetoInputs tensors;
-  for (std::size_t i = 0; i < std::max(shape_count, type_count); ++i) {
+  for (std::size_t i = 0; i < std::max(shape_count, types.size()); ++i) {
     KinetoTensor& tensor = tensors.emplace_back();
-    if (i < type_count) {
+    if (i < types.size()) {
       tensor.dtype = types[i];
     }
     if (i < shape_count && shapes[i].elements > 0) {
@@ -146,7 +137,7 @@ KinetoInputs RawEvent::inputs() const {
       tensor.elements = 1; // a scalar has no dimensions
     }
   }
-  while (type_count > 0 && !tensors.empty() && tensors.back().elements == 0 &&
+  while (!types.empty() && !tensors.empty() && tensors.back().elements == 0 &&
          tensors.back().dtype.empty()) {
     tensors.pop_back();
   }

@@ -48,14 +48,13 @@ struct RawEvent {
   // The first entries (at most 8) of "Input Dims" and of "Input type".
   std::vector<RawShape> shapes;
   std::vector<std::string_view> types;
-  std::size_t shape_count{}, type_count{}; // used entries of the two lists
-  bool has_shapes = false;                 // the key was there
-  std::deque<std::string> decoded;         // texts that are not written as they are read
+  std::size_t shape_count{};       // used entries of `shapes`
+  bool has_shapes = false;         // the key was there
+  std::deque<std::string> decoded; // texts that are not written as they are read
 
   void clear(); // keeps the memory of the lists
   RawShape* add_shape();
   [[nodiscard]] bool wants_type() const; // false behind the last entry that is kept
-  void add_type(std::string_view type);
   // The inputs as tensors. If types were recorded, the last inputs are left out that have neither a
   // size nor a type.
   [[nodiscard]] KinetoInputs inputs() const;

@@ -12,35 +12,31 @@
 namespace stepsim::io {
 
 std::span<const int> parameter_inputs(std::string_view operation) {
-  static constexpr std::array kWeightBias{1, 2};
-  static constexpr std::array kNormalized{2, 3};
-  static constexpr std::array kRootMeanSquare{2};
-  static constexpr std::array kProduct{2, 0};
-  static constexpr std::array kTable{0};
-  static constexpr std::array kSlope{1};
   struct Row {
     std::string_view operation;
-    std::span<const int> inputs;
+    std::array<int, 2> inputs; // -1: none
   };
   static constexpr std::array kRows{
-      Row{"aten::conv1d", kWeightBias},
-      Row{"aten::conv2d", kWeightBias},
-      Row{"aten::conv3d", kWeightBias},
-      Row{"aten::conv_transpose1d", kWeightBias},
-      Row{"aten::conv_transpose2d", kWeightBias},
-      Row{"aten::conv_transpose3d", kWeightBias},
-      Row{"aten::batch_norm", kWeightBias},
-      Row{"aten::instance_norm", kWeightBias},
-      Row{"aten::linear", kWeightBias},
-      Row{"aten::layer_norm", kNormalized},
-      Row{"aten::group_norm", kNormalized},
-      Row{"aten::rms_norm", kRootMeanSquare},
-      Row{"aten::addmm", kProduct},
-      Row{"aten::embedding", kTable},
-      Row{"aten::prelu", kSlope},
+      Row{"aten::conv1d", {1, 2}},
+      Row{"aten::conv2d", {1, 2}},
+      Row{"aten::conv3d", {1, 2}},
+      Row{"aten::conv_transpose1d", {1, 2}},
+      Row{"aten::conv_transpose2d", {1, 2}},
+      Row{"aten::conv_transpose3d", {1, 2}},
+      Row{"aten::batch_norm", {1, 2}},
+      Row{"aten::instance_norm", {1, 2}},
+      Row{"aten::linear", {1, 2}},
+      Row{"aten::layer_norm", {2, 3}},
+      Row{"aten::group_norm", {2, 3}},
+      Row{"aten::rms_norm", {2, -1}},
+      Row{"aten::addmm", {2, 0}},
+      Row{"aten::embedding", {0, -1}},
+      Row{"aten::prelu", {1, -1}},
   };
   const auto row = std::ranges::find(kRows, operation, &Row::operation);
-  return row == kRows.end() ? std::span<const int>() : row->inputs;
+  return row == kRows.end()
+             ? std::span<const int>()
+             : std::span(row->inputs).first(row->inputs.back() < 0 ? std::size_t{1} : 2);
 }
 
 std::optional<DtypeWord> dtype_of_pytorch(std::string_view name) {

@@ -266,7 +266,7 @@ struct Scanner {
     }
     elements([this] {
       if (event.wants_type() && peek() == '"') {
-        event.add_type(text());
+        event.types.push_back(text());
       } else {
         skip();
       }

@@ -34,15 +34,10 @@ bool same_buckets(const std::vector<CollectiveSample>& a, const std::vector<Coll
   });
 }
 
-struct Payload {
-  std::string dtype; // our word, empty if unknown
-  Bytes bytes;
-};
-
-// Bytes are known only with the type.
-Payload payload(std::string_view dtype, std::int64_t elements) {
+// What a call carries. Bytes are known only with the type.
+layers::Tensor data_of(std::string_view dtype, std::int64_t elements) {
   const auto word = dtype_of_pytorch(dtype);
-  return word ? Payload{std::string(word->word), {elements * word->bytes}} : Payload{};
+  return word ? tensor_of(elements, *word) : tensor_of(0, DtypeWord{});
 }
 
 // Sums over the used steps of all ranks: a step without a gap has no share of launches.
@@ -200,9 +195,9 @@ std::vector<layers::MeasuredBucket> measured_buckets(std::span<const KinetoRank>
   std::vector<layers::MeasuredBucket> buckets;
   for (std::size_t b = 0; b < times.size(); ++b) {
     const CollectiveSample& sample = (last.*list)[b];
-    const Payload data = payload(sample.call.dtype.get(), sample.call.elements);
+    const layers::Tensor data = data_of(sample.call.dtype.get(), sample.call.elements);
     layers::MeasuredBucket bucket{
-        sample.call.elements, data.bytes, data.dtype, sample.gradients, {}, {}, {}};
+        sample.call.elements, *data.bytes, data.dtype, sample.gradients, {}, {}, {}};
     set_times(bucket, times[b], 1e9);
     bucket.transfer = transfer_of(waiting, calls[b]);
     if (list == &StepSample::replicas) {
@@ -248,9 +243,9 @@ std::vector<layers::MeasuredCollective> measured_collectives(std::span<const Kin
   std::vector<layers::MeasuredCollective> result(groups.size());
   for (const auto& [key, group] : groups) {
     const auto& [op, dtype, elements] = key;
-    const Payload data = payload(dtype, elements);
+    const layers::Tensor data = data_of(dtype, elements);
     layers::MeasuredCollective& collective = result[group.first];
-    collective = {op, elements, data.bytes, data.dtype, group.count, {}};
+    collective = {op, elements, *data.bytes, data.dtype, group.count, {}};
     collective.transfer = transfer_of(waiting, group.calls);
     if (group.min) {
       collective.min = seconds(*group.min);
