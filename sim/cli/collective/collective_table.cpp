@@ -44,6 +44,25 @@ std::string time_of_method(const io::Json& record, const Column& column) {
   return cell(seconds_of(record) * column.factor);
 }
 
+// The keys that tell for which ranks and which link a record holds, in SI units; null where the
+// links differ from pair to pair.
+io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
+  const collectives::Collective& collective = file.collective;
+  const double rate =
+      collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
+  const collectives::LinkCost& link = collective.links.all;
+  const bool one_link = !collective.links.pairs_only && link.per_byte_s > 0 && !file.question;
+  io::Json tree = io::Object{{"record", kind},
+                             {"ranks", static_cast<std::int64_t>(collective.ranks)},
+                             {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()}};
+  tree.set(kRate, one_link ? io::Json(1 / link.per_byte_s) : io::Json());
+  tree.set("reduction_Bps", rate);
+  if (!file.question) {
+    study::set_written_rates(file, tree);
+  }
+  return tree;
+}
+
 } // namespace
 
 double seconds_of(const io::Json& record) {
@@ -152,29 +171,6 @@ std::vector<std::string> extra_sentences(const std::vector<io::Json>& extra) {
 
 // Both kinds of records are found by places in the grid: crossovers once per combination of all
 // axes but algorithm and size, sums across the axis of operations.
-
-namespace {
-
-// The keys that tell for which ranks and which link a record holds, in SI units; null where the
-// links differ from pair to pair.
-io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
-  const collectives::Collective& collective = file.collective;
-  const double rate =
-      collective.reduction_s_per_byte > 0 ? 1 / collective.reduction_s_per_byte : 0.0;
-  const collectives::LinkCost& link = collective.links.all;
-  const bool one_link = !collective.links.pairs_only && link.per_byte_s > 0 && !file.question;
-  io::Json tree = io::Object{{"record", kind},
-                             {"ranks", static_cast<std::int64_t>(collective.ranks)},
-                             {"latency_s", one_link ? io::Json(link.latency_s) : io::Json()}};
-  tree.set(kRate, one_link ? io::Json(1 / link.per_byte_s) : io::Json());
-  tree.set("reduction_Bps", rate);
-  if (!file.question) {
-    study::set_written_rates(file, tree);
-  }
-  return tree;
-}
-
-} // namespace
 
 void Times::add(const Times& other) {
   const auto sum = [](const std::optional<double>& a, const std::optional<double>& b) {

@@ -112,8 +112,7 @@ std::vector<std::string> warnings_of(const study::ProblemFile& file,
   std::vector<std::pair<std::string, std::string>> texts; // warning, planners
   for (const Planned& each : plans) {
     for (const std::string& text : each.plan.warnings) {
-      const auto same = std::find_if(texts.begin(), texts.end(),
-                                     [&](const auto& entry) { return entry.first == text; });
+      const auto same = std::ranges::find(texts, text, &std::pair<std::string, std::string>::first);
       if (same == texts.end()) {
         texts.emplace_back(text, each.planner->name);
       } else {

@@ -117,6 +117,28 @@ reproduce::Records records_of(const reproduce::Run& run, const Invocation& invoc
   return all;
 }
 
+io::Array list_of(const reproduce::Records& records) { return {records.begin(), records.end()}; }
+
+std::string own_speeds_text(const io::Array& groups, const io::Array& conditions,
+                            const reproduce::Records& reasons) {
+  const std::vector columns{Column{"by", "by", 1, in_full},     Column{"name", "name", 1, in_full},
+                            Column{"rows", "rows", 1, in_full}, Column{"median", "median [%]"},
+                            Column{"p90", "p90 [%]"},           Column{"worst", "worst [%]"},
+                            Column{"shorter", "too short [%]"}};
+  std::vector with_interval = columns;
+  with_interval.insert(with_interval.begin() + 2, Column{"conditions", "conditions", 1, in_full});
+  with_interval.push_back({"coverage", "in interval [%]"});
+  with_interval.push_back({"width", "width [%]"});
+  std::string text = table_text(table_of(groups, columns)) + "\n" +
+                     table_text(table_of(conditions, with_interval));
+  for (const io::Object& reason : reasons) {
+    text += "not predicted, " +
+            base::counted(std::llround(reproduce::row_number(reason, "rows")), "row") + ": " +
+            base::printable(reproduce::row_text(reason, "reason")) + "\n";
+  }
+  return text;
+}
+
 } // namespace
 
 reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
@@ -149,32 +171,6 @@ reproduce::AllRecords reproduced_records(const reproduce::Reproduction& paper,
   }
   return all;
 }
-
-namespace {
-
-io::Array list_of(const reproduce::Records& records) { return {records.begin(), records.end()}; }
-
-std::string own_speeds_text(const io::Array& groups, const io::Array& conditions,
-                            const reproduce::Records& reasons) {
-  const std::vector columns{Column{"by", "by", 1, in_full},     Column{"name", "name", 1, in_full},
-                            Column{"rows", "rows", 1, in_full}, Column{"median", "median [%]"},
-                            Column{"p90", "p90 [%]"},           Column{"worst", "worst [%]"},
-                            Column{"shorter", "too short [%]"}};
-  std::vector with_interval = columns;
-  with_interval.insert(with_interval.begin() + 2, Column{"conditions", "conditions", 1, in_full});
-  with_interval.push_back({"coverage", "in interval [%]"});
-  with_interval.push_back({"width", "width [%]"});
-  std::string text = table_text(table_of(groups, columns)) + "\n" +
-                     table_text(table_of(conditions, with_interval));
-  for (const io::Object& reason : reasons) {
-    text += "not predicted, " +
-            base::counted(std::llround(reproduce::row_number(reason, "rows")), "row") + ": " +
-            base::printable(reproduce::row_text(reason, "reason")) + "\n";
-  }
-  return text;
-}
-
-} // namespace
 
 void predict_own_speeds(const OwnSpeeds& own, const Invocation& invocation, const Common& common) {
   const fs::path rules = fs::path(invocation.data_folder) / "reproduce/scoreboard/figures.json";

@@ -105,6 +105,35 @@ std::string missing_job_flag(const base::Problem& problem, const ScenarioFlags& 
   return {};
 }
 
+bool runs_by_another_method(study::Scenario scenario) {
+  scenario.method.reset();
+  try {
+    (void)study::run(scenario);
+    return true;
+  } catch (const SimulationError&) {
+    return false;
+  }
+}
+
+// The error of the flag that set the value at `place`, or else of the file.
+[[noreturn]] void blame(const char* message, const std::string& place, const io::Json& tree,
+                        const ScenarioFlags& flags) {
+  const std::string flag = blamed_flag({std::string(tree.file()), place, ""}, flags);
+  if (!flag.empty()) {
+    throw UsageError(flag + ": " + message);
+  }
+  throw InputError(std::string(tree.file()), place, message);
+}
+
+// Of a point of a sweep or a result, keys without a meaning are left out, but not what was typed.
+void refuse_lost_flags(const io::Json& tree, study::Files& files, const ScenarioFlags& flags) {
+  for (const base::Problem& problem : study::problems_of(tree, files, study::Leftovers::refuse)) {
+    if (const std::string flag = blamed_flag(problem, flags); !flag.empty()) {
+      throw UsageError(flag + ": " + problem.message);
+    }
+  }
+}
+
 } // namespace
 
 // Their callbacks come after that of --set, which was added first and replaces the list.
@@ -228,39 +257,6 @@ io::Json read_scenario_tree(const ScenarioFlags& flags, study::Files& files, con
   apply_flags(tree, flags, files, common);
   return tree;
 }
-
-namespace {
-
-bool runs_by_another_method(study::Scenario scenario) {
-  scenario.method.reset();
-  try {
-    (void)study::run(scenario);
-    return true;
-  } catch (const SimulationError&) {
-    return false;
-  }
-}
-
-// The error of the flag that set the value at `place`, or else of the file.
-[[noreturn]] void blame(const char* message, const std::string& place, const io::Json& tree,
-                        const ScenarioFlags& flags) {
-  const std::string flag = blamed_flag({std::string(tree.file()), place, ""}, flags);
-  if (!flag.empty()) {
-    throw UsageError(flag + ": " + message);
-  }
-  throw InputError(std::string(tree.file()), place, message);
-}
-
-// Of a point of a sweep or a result, keys without a meaning are left out, but not what was typed.
-void refuse_lost_flags(const io::Json& tree, study::Files& files, const ScenarioFlags& flags) {
-  for (const base::Problem& problem : study::problems_of(tree, files, study::Leftovers::refuse)) {
-    if (const std::string flag = blamed_flag(problem, flags); !flag.empty()) {
-      throw UsageError(flag + ": " + problem.message);
-    }
-  }
-}
-
-} // namespace
 
 // Only the first problem decides: the others may follow from it.
 void blame_flag(const InputError& error, const io::Json& tree, const ScenarioFlags& flags) {

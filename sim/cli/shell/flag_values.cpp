@@ -42,6 +42,28 @@ void require(std::string_view flag, std::string_view text, QuantityKind kind, io
   refuse_value(flag, text, message);
 }
 
+// Flags and keys with other names; several flags may stand for one key.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kKeysOfFlags{{
+    {"--ranks", "/cluster/nodes"},
+    {"--workers", "/cluster/nodes"},
+    {"--cluster", "/cluster/preset"},
+    {"--sharding", "/training/sharding/strategy"},
+    {"--bandwidth", study::kNetworkPointer<&study::Network::bandwidth_Bps>},
+    {"--latency", study::kNetworkPointer<&study::Network::latency_s>},
+    {"--mtbf", "/job/node_mtbf_s"},
+    {"--compression", "/communication/compression/method"},
+}};
+// Objects, and the flags that are named like their keys, without dashes.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kFlagsOfObjects{{
+    {"/", " conditions "},
+    {"/cluster/", " nodes preset gpus-per-node nics-per-node network intra-network topology "},
+    {"/workload/", " trace model gpu batch-size sequence-length dtype "},
+    {"/training/", " iterations "},
+    {"/job/", " samples tokens tokens-per-sample price-per-gpu-hour checkpoint-s restart-s "},
+    {"/communication/", " schedule collective bucket-bytes "},
+    {"/communication/compression/", " density "},
+}};
+
 } // namespace
 
 double quantity(std::string_view flag, std::string_view text, QuantityKind kind, io::Range range,
@@ -105,32 +127,6 @@ std::vector<std::int64_t> counts(std::string_view flag, std::string_view text, i
   const std::vector<double> values = numbers(flag, text, QuantityKind::count, range);
   return {values.begin(), values.end()};
 }
-
-namespace {
-
-// Flags and keys with other names; several flags may stand for one key.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kKeysOfFlags{{
-    {"--ranks", "/cluster/nodes"},
-    {"--workers", "/cluster/nodes"},
-    {"--cluster", "/cluster/preset"},
-    {"--sharding", "/training/sharding/strategy"},
-    {"--bandwidth", study::kNetworkPointer<&study::Network::bandwidth_Bps>},
-    {"--latency", study::kNetworkPointer<&study::Network::latency_s>},
-    {"--mtbf", "/job/node_mtbf_s"},
-    {"--compression", "/communication/compression/method"},
-}};
-// Objects, and the flags that are named like their keys, without dashes.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kFlagsOfObjects{{
-    {"/", " conditions "},
-    {"/cluster/", " nodes preset gpus-per-node nics-per-node network intra-network topology "},
-    {"/workload/", " trace model gpu batch-size sequence-length dtype "},
-    {"/training/", " iterations "},
-    {"/job/", " samples tokens tokens-per-sample price-per-gpu-hour checkpoint-s restart-s "},
-    {"/communication/", " schedule collective bucket-bytes "},
-    {"/communication/compression/", " density "},
-}};
-
-} // namespace
 
 std::string pointer_of_flag(std::string_view flag) {
   for (const auto& [name, pointer] : kKeysOfFlags) {

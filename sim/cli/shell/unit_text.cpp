@@ -44,10 +44,7 @@ ColumnUnit in_unit(std::string_view key, std::string_view suffix, const Scale& s
 
 // "54.6649", "20": no zeros behind the last digit that counts.
 std::string plain(double value, int digits) {
-  const std::string text = base::significant(value, digits);
-  double rounded = 0;
-  (void)std::from_chars(text.data(), text.data() + text.size(), rounded);
-  return base::shortest(rounded);
+  return base::shortest(base::rounded_to(value, digits));
 }
 
 // In the first unit that makes it less than 1000.
