@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "scenario/files/import_source.hpp"
+
 namespace stepsim::io {
 
 namespace {
@@ -84,20 +86,14 @@ std::vector<Launch> launches_by_correlation(const KinetoRecording& recording) {
   return launches;
 }
 
-bool contains_any_case(std::string_view text, std::string_view lower) {
-  const auto same = [](char a, char b) {
-    return (a >= 'A' && a <= 'Z' ? a + ('a' - 'A') : a) == b;
-  };
-  return std::search(text.begin(), text.end(), lower.begin(), lower.end(), same) != text.end();
-}
-
 // Kernels of NCCL are called ncclKernel.., ncclDevKernel.. or NCCL.., by version; of the other
 // libraries it is enough that their name occurs.
 bool is_communication(std::string_view kernel) {
   static constexpr std::array<std::string_view, 7> kLibraries{
       "nccl", "nvshmem", "deep_ep", "::ep::internode", "::ep::intranode", "mscclpp", "oneccl"};
-  return std::ranges::any_of(kLibraries, [kernel](std::string_view library) {
-    return contains_any_case(kernel, library);
+  const std::string lower = lower_case(kernel);
+  return std::ranges::any_of(kLibraries, [&](std::string_view library) {
+    return lower.find(library) != std::string::npos;
   });
 }
 

@@ -4,6 +4,8 @@
 
 #include <unordered_map>
 
+#include "scenario/files/import_source.hpp"
+
 namespace stepsim::io {
 
 namespace {
@@ -49,12 +51,8 @@ std::string plain_name(std::string_view operation) {
   if (operation.starts_with("aten::")) {
     operation.remove_prefix(6);
   }
-  std::string plain;
-  for (const char c : operation) {
-    if (c != '_') {
-      plain += c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
-    }
-  }
+  std::string plain = lower_case(operation);
+  std::erase(plain, '_');
   return plain;
 }
 

@@ -180,13 +180,8 @@ void note_execution(KinetoRank& rank) {
 }
 
 // The words of a warning without its numbers.
-std::string without_numbers(std::string_view warning) {
-  std::string words;
-  for (const char c : warning) {
-    if (c < '0' || c > '9') {
-      words += c;
-    }
-  }
+std::string without_numbers(std::string words) {
+  std::erase_if(words, is_digit);
   return words;
 }
 
