@@ -34,23 +34,22 @@ void require_equal_layers(std::span<const KinetoRank> ranks) {
   }
 }
 
+template <class Time> Seconds median_of(std::span<const KinetoRank> ranks, const Time& time) {
+  return {median_over_ranks(
+              ranks, [&](const StepSample& step) { return static_cast<double>(time(step)); }) /
+          1e9};
+}
+
 std::vector<layers::Layer> timed_layers(std::span<const KinetoRank> ranks) {
   std::vector<layers::Layer> layers;
   const std::vector<LayerSample>& samples = ranks.front().first().layers;
   const std::vector<std::string> names = layer_names(samples);
   for (std::size_t i = 0; i < samples.size(); ++i) {
-    const auto median = [&](Nanoseconds LayerSample::*time) {
-      return Seconds{median_over_ranks(ranks,
-                                       [&](const StepSample& step) {
-                                         return static_cast<double>(step.layers[i].*time);
-                                       }) /
-                     1e9};
-    };
     layers::Layer layer;
     layer.operation = samples[i].operation;
     layer.name = names[i];
-    layer.forward = median(&LayerSample::forward);
-    layer.backward = median(&LayerSample::backward);
+    layer.forward = median_of(ranks, [=](const auto& step) { return step.layers[i].forward; });
+    layer.backward = median_of(ranks, [=](const auto& step) { return step.layers[i].backward; });
     layer.gradient_bytes = Bytes{0};
     layers.push_back(std::move(layer));
   }
@@ -58,10 +57,7 @@ std::vector<layers::Layer> timed_layers(std::span<const KinetoRank> ranks) {
 }
 
 Seconds median_of(std::span<const KinetoRank> ranks, WorkClass work) {
-  return {median_over_ranks(
-              ranks,
-              [=](const StepSample& step) { return static_cast<double>(step.times.sum(work)); }) /
-          1e9};
+  return median_of(ranks, [=](const StepSample& step) { return step.times.sum(work); });
 }
 
 // Adds a tensor; one of unknown size makes the layer's size unknown.
