@@ -120,42 +120,38 @@ Imported imported_config(const ImportFlags& flags) {
   return imported_model(io::parse_model_config(tree, name));
 }
 
-// Runs the importer of the format, which is known by now; kineto is what remains after all others.
-// `target` decides between a cost file and samples for osu alone.
+// Runs the importer of the format, which is known by now. `target` decides between a cost file and
+// samples for osu, and between a trace and samples for chakra.
 Imported import_as(ImportFlags& flags, const std::string& target, study::Files& files,
                    const Common& common) {
-  if (flags.format == "layer-table") {
+  switch (*io::kImportFormats.find(flags.format)) {
+  case io::ImportFormat::kineto:
+    return imported_kineto(flags, files, common);
+  case io::ImportFormat::layer_table:
     return imported_sized(io::import_layer_table(single_file(flags), common_options(flags)), flags);
-  }
-  if (flags.format == "caffe-log") {
+  case io::ImportFormat::caffe_log: {
     const std::vector<layers::ModelTable> tables = known_models(flags, files);
     const io::CaffeLogOptions options{common_options(flags), given(flags.model), tables,
                                       ranks_of(flags)};
     return imported_sized(io::import_caffe_log(single_file(flags), options), flags);
   }
-  if (flags.format == "pytorch-et") {
+  case io::ImportFormat::pytorch_et:
     return imported_trace(io::trace_of_sizes(single_file(flags), common_options(flags)));
-  }
-  if (flags.format == "chakra") {
+  case io::ImportFormat::chakra:
     return imported_chakra(single_file(flags), flags, target);
-  }
-  if (flags.format == "astra-text") {
+  case io::ImportFormat::astra_text:
     return imported_astra_text(single_file(flags), flags);
-  }
-  if (flags.format == "hf-config") {
+  case io::ImportFormat::hf_config:
     return imported_config(flags);
-  }
-  if (flags.format == "nccl-tests") {
+  case io::ImportFormat::nccl_tests:
     return imported_nccl_tests(flags);
-  }
-  if (flags.format == "nccl-inspector") {
+  case io::ImportFormat::nccl_inspector:
     return imported_samples(io::import_nccl_inspector(flags.files, common_options(flags)));
-  }
-  if (flags.format == "nccl-topology") {
+  case io::ImportFormat::nccl_topology: {
     const auto imported = io::import_nccl_topology(single_file(flags), topology_options(flags));
     return {io::to_json(imported), topology_summary(imported), imported.topology.warnings};
   }
-  if (flags.format == "osu") {
+  case io::ImportFormat::osu: {
     io::OsuOptions options;
     options.common = common_options(flags);
     options.op = op_of(flags);
@@ -166,7 +162,8 @@ Imported import_as(ImportFlags& flags, const std::string& target, study::Files& 
     return target.ends_with(".cost.json") ? imported_cost(log)
                                           : imported_samples(io::samples_of(log));
   }
-  return imported_kineto(flags, files, common);
+  }
+  return {};
 }
 
 // The detected format is printed as a note: a wrong guess should be seen before its errors are
