@@ -49,6 +49,7 @@ constexpr DetectionRule kJsonRules[] = {
 constexpr DetectionRule kTextRules[] = {
     {"# Collective test starting", "", ImportFormat::nccl_tests},
     {"# nThread", "", ImportFormat::nccl_tests},
+    {"algbw", "busbw", ImportFormat::nccl_tests}, // the names of its columns, of a log that is cut
     {"# OSU ", "", ImportFormat::osu},
     {"Layer (type", "", {}, "torchinfo tables are not supported; export a layer table (CSV)"},
     {"GPU0", "CPU Affinity", {}, "nvidia-smi topo -m is not supported; export NCCL_TOPO_DUMP_FILE"},
@@ -86,17 +87,23 @@ bool is_caffe_row(std::string_view line) {
          parse_whole(trimmed(fields.substr(0, fields.find(',')))).has_value();
 }
 
-// "8,4096 12.5" or "4096 12.5".
+// "8,4096 12.5" or "4096 12.5", perhaps with further numbers.
 // Sizes may be preceded by the number of ranks and a comma.
-bool is_osu_row(std::string_view line) {
-  const std::vector<std::string_view> words = words_of(line);
+bool is_osu_row(const std::vector<std::string_view>& words) {
   if (words.size() < 2) {
     return false;
   }
   const std::size_t comma = words[0].find(',');
   const std::string_view size =
       comma == std::string_view::npos ? words[0] : words[0].substr(comma + 1);
-  return parse_whole(size) && parse_real(words[1]);
+  return parse_whole(size) &&
+         std::all_of(words.begin() + 1, words.end(), [](auto word) { return parse_real(word); });
+}
+
+// "4096 1024 float sum -1 12.5 0.33 0.57 0 ..." (IO 6.1): a word, the type, in third place.
+bool is_nccl_row(const std::vector<std::string_view>& words) {
+  return words.size() >= 9 && parse_whole(words[0]) && parse_whole(words[1]) &&
+         !parse_real(words[2]);
 }
 
 // A CSV header with a column of names and one of sizes.
@@ -131,8 +138,10 @@ DetectedFormat detect_text(std::string_view head) {
       if (is_table_header(line.text)) {
         return {ImportFormat::layer_table, ""};
       }
-      if (is_osu_row(text)) {
+      if (const auto words = words_of(text); is_osu_row(words)) {
         return {ImportFormat::osu, ""};
+      } else if (is_nccl_row(words)) {
+        return {ImportFormat::nccl_tests, ""};
       }
     } else if (first.starts_with("DATA") || first.starts_with("HYBRID_") ||
                first.starts_with("MODEL") || first.starts_with("MICRO") ||
@@ -186,7 +195,9 @@ DetectedFormat detect_format(std::string_view head) {
   if (contains(head.substr(0, 4096), std::string_view("\0", 1))) {
     return detect_binary(head);
   }
-  if (first == '{' || (first == '[' && contains(head.substr(0, 4096), "{"))) {
+  // A log may begin with a bracket, too: "[0] MPI startup(): ... {0,4}".
+  const std::size_t second = head.find_first_not_of(" \t\r\n", begin + 1);
+  if (first == '{' || (first == '[' && second != std::string_view::npos && head[second] == '{')) {
     return detect_by(kJsonRules, head);
   }
   return first == '<' ? detect_by(kXmlRules, head) : detect_text(head);

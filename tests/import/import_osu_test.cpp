@@ -216,6 +216,16 @@ TEST_CASE("import auto: the format from the first bytes") {
         ImportFormat::kineto);
   CHECK(format("{\"results\": [{\"out_of_place\": {}}]}") == ImportFormat::nccl_tests);
   CHECK(format("# nThread 1 nGpus 8\n") == ImportFormat::nccl_tests);
+  // What people paste of such a log.
+  const std::string row = "8 2 float sum -1 10 1 1 0 20 1 1 0\n";
+  CHECK(format("#  Rank 71 Group  0 Pid 9 on n device  3 [0x01] H100\n# size count type redop root "
+               "time algbw busbw #wrong\n" +
+               row) == ImportFormat::nccl_tests);
+  CHECK(format(row) == ImportFormat::nccl_tests);
+  CHECK(format("[1,0]<stdout>:NCCL_NET_OPTS={\"a\":1}\n[1,0]<stdout>:# nThread 1\n") ==
+        ImportFormat::nccl_tests);
+  CHECK(format("[0] MPI startup(): 0  30264  node-0  {0,4}\n\n" + kFull) == ImportFormat::osu);
+  CHECK(format("\n[\n {\"ph\": \"X\"}]") == ImportFormat::kineto);
   CHECK(format(kFull) == ImportFormat::osu);
   CHECK(format("8,4 82.28\n") == ImportFormat::osu);
   CHECK(format("I0219 x] [0, 64, 1.5, 2]\n") == ImportFormat::caffe_log);
