@@ -116,7 +116,8 @@ TEST_CASE("nccl-tests: tags, time stamps, columns without root or redop, a lone 
                                  "# size count type redop time algbw busbw error time algbw "
                                  "busbw error\n";
   CHECK(times(deviations +
-              "8 2 float sum 10 1 1 4e-07 20 1 1 2\n16 4 float 11 1 1 3 20 1 1 N/A\n") == "10 11 ");
+              "8 2 float none 10 1 1 4e-07 20 1 1 2\n16 4 float 11 1 1 3 20 1 1 N/A\n") ==
+        "10 11 ");
   CHECK(failure(deviations + "8 2 float 10 1 1 0 20 1\n", with("allgather", 8)) ==
         ":3: 9 columns do not fit the header");
 }
@@ -141,7 +142,54 @@ TEST_CASE("nccl-tests: several tables; wrong rows are left out, rounded times ar
                                  "allreduce: 1 row with times of two digits only",
                                  "hypercube_perf: no operation of ours, left out"});
   CHECK(import_text(log, with("sendrecv", {})).sets.size() == 1);
-  CHECK(failure(log, with("broadcast", {})) == ": no table of broadcast");
+  CHECK(failure(log, with("broadcast", {})) ==
+        ": no table of broadcast (all_reduce_perf, sendrecv_perf, hypercube_perf)");
+}
+
+TEST_CASE("nccl-tests: ranks are those of one operation, by their numbers and groups") {
+  const auto line = [](int rank, int group, int node) {
+    return fmt::format("#  Rank {} Group {} Pid 1 on n{} device 0 [0x0f] H100\n", rank, group,
+                       node);
+  };
+  const std::string row = "8 2 float sum -1 10 1 1 0 20 1 1 0\n";
+  const auto ranks = [&](const std::string& list, std::optional<std::int64_t> given = {}) {
+    const Samples samples = import_text(kBegin + list + row, with({}, given));
+    const SampleSet& set = samples.sets.at(0);
+    return fmt::format("{} {}", set.ranks, set.gpus_per_node.value_or(0)) +
+           (samples.warnings.empty() ? "" : " " + samples.warnings.front());
+  };
+  const std::string list = line(0, 0, 1) + line(1, 0, 1) + line(2, 0, 2) + line(3, 0, 2);
+  CHECK(ranks(list) == "4 2");
+  // NCCL_TESTS_SPLIT_MASK: two nodes of two ranks, an operation for each pair of GPUs.
+  CHECK(ranks(line(0, 0, 1) + line(1, 1, 1) + line(2, 0, 2) + line(3, 1, 2)) ==
+        "2 1 allreduce: 2 operations of 2 ranks at once (NCCL_TESTS_SPLIT): a time is that of one "
+        "beside the others");
+  CHECK(failure(kBegin + line(0, 0, 1) + line(1, 1, 1) + line(2, 0, 2) + row) ==
+        ": groups of 1 to 2 ranks: which of them the times are of is not in the log");
+  // Two programs built without MPI, each of two ranks.
+  CHECK(failure(kBegin + line(0, 0, 1) + line(1, 0, 1) + line(0, 0, 2) + line(1, 0, 2) + row) ==
+        ": rank 1 is listed twice: several runs in one log (a program built without MPI=1 runs "
+        "once per process); split the file");
+  // A list that is cut.
+  CHECK(ranks(line(71, 0, 9)) ==
+        "72 0 allreduce: 1 rank listed, the last is rank 71: 72 ranks are taken (--ranks)");
+  CHECK(ranks(line(71, 0, 9), 72) == "72 0");
+  CHECK(ranks(line(0, 0, 1) + line(70, 0, 9), 72) == "72 0");
+  CHECK(failure(kBegin + line(70, 0, 9) + line(71, 1, 9) + row) ==
+        ": the list of ranks is cut, and has 2 groups: give the whole log");
+}
+
+TEST_CASE("nccl-tests: the suffix of a build is no part of the operation; redop contradicts") {
+  std::string log = kBegin + kRanks + "8 2 float none -1 10 1 1 0 20 1 1 0\n";
+  log.replace(log.find("all_reduce_perf"), 15, "broadcast_perf_mpi");
+  CHECK(import_text(log).sets.at(0).op == "broadcast");
+  log.replace(log.find("broadcast_perf_mpi"), 18, "gatherv_perf");
+  CHECK(failure(log) == ": no table of a known operation (gatherv_perf)");
+  log = "# nThread 1\n" + kRanks + "8 2 float none -1 10 1 1 0 20 1 1 0\n";
+  CHECK(failure(log, with("allreduce", {})) ==
+        ": redop none in the rows: they are not of allreduce");
+  CHECK(import_text(log, with("allgather", {})).sets.size() == 1);
+  CHECK(import_text(log, with("sendrecv", {})).sets.size() == 1);
 }
 
 TEST_CASE("nccl-tests: what is missing is named") {
@@ -167,13 +215,13 @@ TEST_CASE("nccl-tests: what is missing is named") {
 TEST_CASE("nccl-tests: the operation from the command line of the program or the file's name") {
   const TemporaryFolder folder;
   const auto op = [&](const std::string& name, const std::string& head = "") {
-    const std::string log =
-        folder.put(name, head + "# nThread 1\n8 2 float sum -1 10 1 1 0 20 1 1 0\n");
+    const std::string log = folder.put(name, head + "# nThread 1\n8 2 float 10 1 1 0 20 1 1 0\n");
     const Samples samples = import_nccl_tests(log, with({}, 4));
     CHECK(samples.warnings.size() == (head.empty() ? 1 : 0)); // a name is a guess
     return samples.sets.at(0).op;
   };
   CHECK(op("x.log", "+ mpirun -np 4 ./build/all_gather_perf -b 8\n") == "allgather");
+  CHECK(op("x.log", "srun all_reduce_perf_mpi -b 8\n") == "allreduce");
   CHECK(op("lc_nccl_all_reduce0.txt") == "allreduce");
   CHECK(op("bcast_job02.nccl") == "broadcast");
   CHECK(op("Reduce-Scatter.dat.2") == "reduce_scatter");
@@ -184,7 +232,7 @@ TEST_CASE("nccl-tests as JSON: the same rows; times per iteration are one sample
   const auto json = [](const std::string& results) {
     return R"({"version": 2, "args": ["/opt/all_gather_perf", "-b", "8"], "env": ["SECRET=1"],
       "config": {"devices": [{"rank": 0, "hostname": "n1", "device_info": "H100"},
-                             {"rank": 1, "hostname": "n1", "device_info": "H100"}]},
+                             {"rank": 1, "group": 0, "hostname": "n1", "device_info": "H100"}]},
       "results": )" +
            results + R"(, "out_of_bounds": {"count": 0, "okay": "true"}})";
   };

@@ -108,7 +108,14 @@ Imported imported_nccl_tests(const ImportFlags& flags) {
   options.op = op_of(flags);
   options.ranks = ranks_of(flags);
   read_word("--column", flags.column, io::kNcclColumns, options.column);
-  return imported_samples(io::import_nccl_tests(single_file(flags), options));
+  const io::Samples samples = io::import_nccl_tests(single_file(flags), options);
+  for (const io::SampleSet& set : samples.sets) {
+    if (options.ranks.value_or(set.ranks) != set.ranks) {
+      throw InputError(samples.file, "",
+                       fmt::format("{}: {} ranks, expected {}", set.op, set.ranks, *options.ranks));
+    }
+  }
+  return imported_samples(samples);
 }
 
 // The configuration of a model as a model table.

@@ -113,6 +113,65 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
                        left(rounded, " with times of two digits only")});
 }
 
+// Whether the rows, by their column redop, cannot be of the operation. Exchanges print anything.
+bool contradicts(std::string_view redop, std::string_view op) {
+  const bool adds = op == "allreduce" || op == "reduce" || op == "reduce_scatter";
+  const bool moves = op == "allgather" || op == "broadcast" || op == "alltoall";
+  return redop.empty() ? false : redop == "none" ? adds : moves;
+}
+
+// The ranks of one operation: those of a group. Of a list that is cut the last number counts, if
+// --ranks does not say more.
+void set_ranks(const NcclTable& table, std::optional<std::int64_t> given, const std::string& file,
+               SampleSet& set, std::vector<std::string>& warnings) {
+  const auto fail = [&](const std::string& message) { throw InputError(file, "", message); };
+  if (table.twice) {
+    fail(fmt::format("rank {} is listed twice: several runs in one log (a program built without "
+                     "MPI=1 runs once per process); split the file",
+                     *table.twice));
+  }
+  const auto listed = static_cast<std::int64_t>(table.ranks.size());
+  const std::int64_t last = listed > 0 ? *table.ranks.rbegin() : -1;
+  set.ranks = std::max(given.value_or(0), last + 1);
+  if (set.ranks < 1) {
+    fail("the log does not say how many ranks: give --ranks");
+  }
+  if (listed <= last && table.groups.size() > 1) {
+    fail(fmt::format("the list of ranks is cut, and has {} groups: give the whole log",
+                     table.groups.size()));
+  }
+  if (listed <= last || listed == 0) {
+    if (given != set.ranks) {
+      warnings.push_back(fmt::format("{}: {} listed, the last is rank {}: {} ranks are taken "
+                                     "(--ranks)",
+                                     set.op, base::counted(listed, "rank"), last, set.ranks));
+    }
+    return;
+  }
+  std::set<std::int64_t> sizes, per_host;
+  for (const auto& [group, hosts] : table.groups) {
+    std::int64_t size = 0;
+    for (const auto& [host, ranks] : hosts) {
+      size += ranks;
+      per_host.insert(ranks);
+    }
+    sizes.insert(size);
+  }
+  if (sizes.size() > 1) {
+    fail(fmt::format("groups of {} to {} ranks: which of them the times are of is not in the log",
+                     *sizes.begin(), *sizes.rbegin()));
+  }
+  set.ranks = *sizes.begin();
+  if (per_host.size() == 1) {
+    set.gpus_per_node = *per_host.begin();
+  }
+  if (table.groups.size() > 1) {
+    warnings.push_back(fmt::format("{}: {} operations of {} at once (NCCL_TESTS_SPLIT): a time is "
+                                   "that of one beside the others",
+                                   set.op, table.groups.size(), base::counted(set.ranks, "rank")));
+  }
+}
+
 // The JSON form, written with -J (IO 6.2). Operation from the program in `args`, ranks by the list
 // of devices; numbers may be the text "nan", truth values are texts. `env` is not looked at.
 
@@ -166,8 +225,12 @@ void read_devices(const Json& tree, NcclTable& table) {
     return;
   }
   for (const Json& device : devices->as_array()) {
-    ++table.ranks;
-    ++table.hosts[device.text("hostname")];
+    const auto whole = [&](std::string_view key, std::size_t otherwise) {
+      const Json* value = device.find(key);
+      return value != nullptr && value->is_integer() ? value->as_integer()
+                                                     : static_cast<std::int64_t>(otherwise);
+    };
+    table.add_rank(whole("rank", table.ranks.size()), whole("group", 0), device.text("hostname"));
     if (const std::string kind = device.text("device_info"); !kind.empty()) {
       table.devices.insert(kind);
     }
@@ -177,8 +240,22 @@ void read_devices(const Json& tree, NcclTable& table) {
 } // namespace
 
 std::string_view op_of_program(std::string_view name) {
-  const auto* found = std::ranges::find(kPrograms, name, [](const auto& row) { return row.first; });
+  const auto* found = std::ranges::find_if(kPrograms, [&](const auto& row) {
+    return name == row.first ||
+           (name.starts_with(row.first) && name.substr(row.first.size()).starts_with('_'));
+  });
   return found == kPrograms.end() ? std::string_view() : found->second;
+}
+
+void NcclTable::add_rank(std::int64_t rank, std::int64_t group, const std::string& host) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 32;
+  if (rank < 0 || rank >= kMost) {
+    return;
+  }
+  if (!ranks.insert(rank).second) {
+    twice = rank;
+  }
+  ++groups[group][host];
 }
 
 double bus_factor(std::string_view op, std::int64_t ranks) {
@@ -198,6 +275,7 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
   samples.file = input.name;
   samples.name = result_name(options.common, file);
   bool rows = false;
+  std::string others; // programs of tables that are left out
   for (const NcclTable& table : tables) {
     if (table.rows.empty()) {
       continue;
@@ -209,6 +287,7 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
     std::string_view known = op_of_program(table.title);
     if (!table.title.empty() && known.empty()) {
       samples.warnings.push_back(table.title + ": no operation of ours, left out");
+      others.append(others.empty() ? " (" : ", ").append(table.title);
       continue;
     }
     if (known.empty() && !options.op) {
@@ -221,15 +300,17 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
       samples.warnings.push_back(std::string(known) + ": the operation is from the file's name");
     }
     if (!known.empty() && options.op && *options.op != known) {
+      others.append(others.empty() ? " (" : ", ").append(table.title);
       continue;
     }
     SampleSet set;
     set.op = known.empty() ? *options.op : std::string(known);
-    set.algorithm = "nccl";
-    set.ranks = table.ranks > 0 ? table.ranks : options.ranks.value_or(0);
-    if (set.ranks < 1) {
-      throw InputError(input.name, "", "the log does not say how many ranks: give --ranks");
+    if (op_of_program(table.title).empty() && contradicts(table.redop, set.op)) {
+      throw InputError(input.name, "",
+                       "redop " + table.redop + " in the rows: they are not of " + set.op);
     }
+    set.algorithm = "nccl";
+    set_ranks(table, options.ranks, input.name, set, samples.warnings);
     if (table.devices.size() > 1) {
       throw InputError(input.name, "",
                        "two devices in one set: " + *table.devices.begin() + ", " +
@@ -237,11 +318,6 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
     }
     set.device = table.devices.empty() ? "" : *table.devices.begin();
     set.dtype = table.dtype;
-    const bool equal = std::ranges::all_of(
-        table.hosts, [&](const auto& host) { return host.second == table.hosts.begin()->second; });
-    if (!table.hosts.empty() && equal) {
-      set.gpus_per_node = table.hosts.begin()->second;
-    }
     samples.skipped += table.skipped;
     append_rows(table, options.column, input.name, set, samples.warnings);
     compare_busbw(table, set, samples.warnings);
@@ -251,7 +327,8 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
     throw InputError(input.name, "", "no result rows found");
   }
   if (samples.sets.empty()) {
-    throw InputError(input.name, "", "no table of " + options.op.value_or("a known operation"));
+    throw InputError(input.name, "",
+                     "no table of " + options.op.value_or("a known operation") + others + ")");
   }
   samples.source = make_source("nccl-tests", options.common);
   samples.source.files.push_back(input.file);
@@ -284,6 +361,7 @@ std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& 
     row.halves = {read_half(json, "out_of_place"), read_half(json, "in_place")};
     if (table.dtype.empty()) {
       table.dtype = json.text("type");
+      table.redop = json.text("redop");
     }
     table.rows.push_back(std::move(row));
   }

@@ -19,7 +19,7 @@ struct NcclTestsOptions {
   // a command line of the program above them, are taken for it; without it the name of the file
   // says the operation, with a warning, or they are an error.
   std::optional<std::string> op;
-  std::optional<std::int64_t> ranks;            // number of ranks if the log does not list them
+  std::optional<std::int64_t> ranks; // number of ranks if the log does not list them, or not all
   NcclColumn column = NcclColumn::out_of_place; // a table without this column gives the other one
   // In text, rows without a time or with a time of 0 are skipped and counted instead of refused.
   bool skip_bad_times = false;
@@ -27,11 +27,12 @@ struct NcclTestsOptions {
 
 // Rows with wrong results, and tables of operations that stepsim does not have, are left out with a
 // warning. Throws InputError for a log without rows, for a table whose operation or number of ranks
-// neither log nor options give, for one with wrong results only or devices of two kinds, and if no
-// table is left.
+// neither log nor options give, for one of several runs, with wrong results only, groups of unequal
+// sizes or devices of two kinds, and if no table is left.
 [[nodiscard]] Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options);
 
-// "all_reduce_perf" -> "allreduce"; "" for a program whose operation stepsim does not have.
+// "all_reduce_perf" -> "allreduce", also with a suffix of the build ("all_reduce_perf_mpi"); "" for
+// a program whose operation stepsim does not have.
 [[nodiscard]] std::string_view op_of_program(std::string_view name);
 
 // busbw / algbw as in nccl-tests: 2(P-1)/P for an all-reduce on P ranks, (P-1)/P for all-gather,
@@ -54,12 +55,18 @@ struct NcclRow {
 };
 
 struct NcclTable {
-  std::string title;                         // "all_reduce_perf", "" = unknown
-  std::int64_t ranks{};                      // 0 = unknown
-  std::map<std::string, std::int64_t> hosts; // host -> ranks
-  std::set<std::string> devices;             // kinds of devices
-  std::string dtype;                         // "" = unknown
+  std::string title;                   // "all_reduce_perf", "" = unknown
+  std::set<std::int64_t> ranks;        // their numbers, as listed
+  std::optional<std::int64_t> twice{}; // a rank that is listed again
+  std::set<std::string> devices;       // kinds of devices
+  std::string dtype;                   // "" = unknown
+  std::string redop;                   // "sum", "none" of operations that add nothing, "" = unknown
   std::vector<NcclRow> rows;
+  // Group -> host -> ranks. Each group runs an operation of its own at the same time.
+  std::map<std::int64_t, std::map<std::string, std::int64_t>> groups;
+
+  // Numbers that no rank has are left out.
+  void add_rank(std::int64_t rank, std::int64_t group, const std::string& host);
   std::optional<double> logged_busbw; // average, bytes/s
   std::string warning{};              // about its form; "" = none
   // With skip_bad_times: rows left out because the time of their first half, as printed, is

@@ -158,11 +158,12 @@ private:
 
   // Rank 0 Group 0 Pid 123 on HOST device 0 [0000:1b:00] NVIDIA H100 80GB HBM3
   void rank(const std::vector<std::string_view>& words) {
-    ++table().ranks;
-    const auto on = std::ranges::find(words, "on");
-    if (on != words.end() && on + 1 != words.end()) {
-      ++table().hosts[std::string(on[1])];
-    }
+    const auto behind = [&](std::string_view word) {
+      const auto at = std::ranges::find(words, word);
+      return at == words.end() || at + 1 == words.end() ? std::string_view() : at[1];
+    };
+    table().add_rank(*parse_whole(words[1]), parse_whole(behind("Group")).value_or(0),
+                     std::string(behind("on")));
     std::string device;
     for (auto word = std::ranges::find_if(words, [](auto w) { return w.starts_with('['); });
          word != words.end(); ++word) {
@@ -201,6 +202,7 @@ private:
     }
     if (table().dtype.empty()) {
       table().dtype = words[2];
+      table().redop = layout->prefix > 3 && !parse_real(words[3]) ? words[3] : "";
     }
     table().rows.push_back(std::move(row));
   }
