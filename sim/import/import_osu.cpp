@@ -8,7 +8,7 @@ namespace stepsim::io {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitledOperations{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kTitledOperations{{
     {"Allreduce", "allreduce"},
     {"Broadcast", "broadcast"},
     {"Bcast", "broadcast"},
@@ -16,6 +16,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kTitledOp
     {"Allgather", "allgather"},
     {"Reduce_scatter", "reduce_scatter"},
     {"Alltoall", "alltoall"},
+    {"All-to-All", "alltoall"},
     {"Exchange", "alltoall"}, // "All-to-All Personalized Exchange"
 }};
 
@@ -25,6 +26,7 @@ struct Table {
   std::string op;        // "" = unknown
   std::string refusal;   // why its rows are no times of an operation; "" = they are
   bool overlaps = false; // non-blocking: its first time contains computing
+  std::int64_t failed{}; // rows whose results were wrong
   std::vector<OsuPoint> points;
 };
 
@@ -51,6 +53,9 @@ Table read_title(std::string_view line) {
   }
   if (line.find("Bandwidth") != std::string_view::npos) {
     table.refusal = "osu_bw reports bandwidth, not times; use osu_latency";
+  }
+  if (subject == "Barrier") {
+    table.refusal = "a barrier has no sizes";
   }
   if (table.name == subject) {
     table.name += " Latency";
@@ -158,14 +163,21 @@ private:
     return static_cast<std::size_t>(at - columns_.begin()) + 1;
   }
 
-  // The size may follow the ranks: "8,4096 12.5".
-  void row(const std::vector<std::string_view>& words) {
+  // The size may follow the ranks: "8,4096 12.5". All words are numbers; behind them stands whether
+  // the results were right, if the benchmark validated them.
+  void row(std::vector<std::string_view> words) {
+    const bool failed = words.back() == "Fail";
+    if (words.size() > 2 && (failed || words.back() == "Pass")) {
+      words.pop_back();
+    }
     const std::size_t comma = words[0].find(',');
     const bool with_ranks = comma != std::string_view::npos;
     const std::string_view size = with_ranks ? words[0].substr(comma + 1) : words[0];
     const auto named = with_ranks ? parse_whole(words[0].substr(0, comma)) : std::nullopt;
     const auto bytes = parse_whole(size);
-    const bool numbers = words.size() > 1 && parse_real(words[1]);
+    const bool numbers =
+        words.size() > 1 &&
+        std::all_of(words.begin() + 1, words.end(), [](auto word) { return parse_real(word); });
     if (numbers && !bytes && parse_real(size)) {
       fail(fmt::format("size must be a whole number of at most 2^53 bytes, got {}", size));
     }
@@ -192,6 +204,10 @@ private:
       fail(fmt::format("{} ranks, expected {}", *named, *ranks_));
     }
     ranks_ = named ? named : ranks_;
+    if (failed) {
+      ++tables_[table_].failed;
+      return;
+    }
     tables_[table_].points.push_back({Bytes{*bytes}, Seconds{*time}, line_});
   }
 
@@ -220,6 +236,8 @@ const Table& choose(const std::vector<Table>& tables, const std::optional<std::s
     if (!table.refusal.empty()) {
       warnings.push_back(table.name + " left out: " + table.refusal);
       refusal = table.refusal;
+    } else if (table.points.empty() && table.failed > 0) {
+      refusal = fmt::format("all {} rows failed validation", table.failed);
     } else if (!table.points.empty()) {
       (table.op.empty() ? unknown : known).push_back(&table);
     }
@@ -265,8 +283,15 @@ OsuLog import_osu(const std::string& file, const OsuOptions& options) {
   log.points = table.points;
   log.op = table.op.empty() ? *options.op : table.op;
   log.library = table.name.starts_with("NCCL") ? "nccl" : "mpi";
+  if (table.failed > 0) {
+    log.warnings.push_back(log.op + ": " + counted(table.failed, "row") +
+                           " that failed validation left out");
+  }
   // A ping-pong test has two ranks by its nature.
-  const auto ranks = log.op == "pingpong" && !reader.ranks() ? 2 : reader.ranks();
+  const auto ranks = log.op == "pingpong" ? 2 : reader.ranks();
+  if (log.op == "pingpong" && reader.ranks().value_or(2) != 2) {
+    log.warnings.push_back(fmt::format("pingpong: 2 ranks, not {}", *reader.ranks()));
+  }
   if (!ranks) {
     throw InputError(input.name(), "", "the file does not say how many ranks: give --ranks");
   }

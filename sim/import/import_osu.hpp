@@ -1,9 +1,9 @@
 #pragma once
 // Imports logs of the OSU micro-benchmarks (IO 7, MER 9): rows
 // `bytes  average_us [min_us max_us ...]` below `# OSU MPI Allreduce Latency Test v7.5`, or two
-// columns without a title. The time of a non-blocking test is that of its column `Pure Comm.(us)`.
-// The size may include the ranks ("8,4096"). Other lines are skipped if there is a title, else they
-// are errors.
+// columns without a title. Rows that failed validation are left out, with a warning. The time of a
+// non-blocking test is that of its column `Pure Comm.(us)`. The size may include the ranks
+// ("8,4096"). Other lines are skipped if there is a title, else they are errors.
 
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/samples_file.hpp"
@@ -17,8 +17,8 @@ struct OsuOptions {
   ImportOptions common;
   // One of kSampleOps: which of several tables, or what a title does not say. Default: the title's.
   std::optional<std::string> op;
-  // Number of ranks if the rows do not give it; rows with another number are an error. Default: 2
-  // for a ping-pong test.
+  // Number of ranks if the rows do not give it; rows with another number are an error. A ping-pong
+  // test has 2 whatever is given.
   std::optional<std::int64_t> ranks;
   OsuValue value = OsuValue::average;
 };

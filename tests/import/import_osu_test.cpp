@@ -61,7 +61,9 @@ TEST_CASE("osu: title, ranks by flag, average or minimum; log lines between rows
 
 TEST_CASE("osu: operations by title") {
   const auto op = [](const std::string& title) {
-    return import_text("# OSU MPI" + title + " v7\n4 1.5\n", with({}, 2)).op;
+    return import_text("# OSU MPI" + title + " v7\n# Size Overall(us) Pure Comm.(us)\n4 1.5 1\n",
+                       with({}, 2))
+        .op;
   };
   CHECK(op("-CUDA Allreduce Latency Test") == "allreduce");
   CHECK(op(" Broadcast Latency Test") == "broadcast");
@@ -70,14 +72,33 @@ TEST_CASE("osu: operations by title") {
   CHECK(op(" Reduce_scatter Latency Test") == "reduce_scatter");
   CHECK(op("-CUDA Alltoall Latency Test") == "alltoall");
   CHECK(op(" All-to-All Personalized Exchange Latency Test") == "alltoall");
+  CHECK(op(" Non-blocking All-to-All Latency Test") == "alltoall");
   CHECK(op(" Latency Test") == "pingpong");
   const auto failed = [](const std::string& title) {
     return failure("# OSU " + title + " v5.8\n# Size Latency (us)\n4 1.5\n8 2\n", with({}, 2));
   };
   CHECK(failed("MPI_Put Latency Test") == ": MPI_Put is one-sided: use osu_latency");
   CHECK(failed("MPI_Get latency Test") == ": MPI_Get is one-sided: use osu_latency");
-  CHECK(failed("MPI Barrier Latency Test") == ": the file does not say which operation: give --op");
-  CHECK(import_text("# OSU MPI-CUDA Latency Test v7\n4 1.5\n").ranks == 2); // always two
+  CHECK(failed("MPI Barrier Latency Test") == ": a barrier has no sizes");
+  CHECK(failed("MPI Gather Latency Test") == ": the file does not say which operation: give --op");
+  const std::string pairs = "# OSU MPI-CUDA Latency Test v7\n4 1.5\n";
+  CHECK(import_text(pairs).ranks == 2);
+  CHECK(import_text(pairs, with({}, 4)).ranks == 2);
+  CHECK(import_text(pairs, with({}, 4)).warnings ==
+        std::vector<std::string>{"pingpong: 2 ranks, not 4"});
+}
+
+TEST_CASE("osu: rows are numbers; those that failed validation are left out") {
+  const std::string title =
+      "# OSU MPI Allreduce Latency Test v7.5\n# Size  Avg Latency(us)  Validation\n";
+  const OsuLog log = import_text(title + "1 12.46 Pass\n2 12.50 Fail\n12 34 jobs\n", with({}, 4));
+  REQUIRE(log.points.size() == 1);
+  CHECK(log.points[0].time.value == 12.46e-6);
+  CHECK(log.warnings ==
+        std::vector<std::string>{"allreduce: 1 row that failed validation left out"});
+  CHECK(failure(title + "2 12.50 Fail\n", with({}, 4)) == ": all 1 rows failed validation");
+  CHECK(failure("4 1.5\n8 2 float sum\n", with("allreduce", 4)) ==
+        ":2: expected size and microseconds");
 }
 
 TEST_CASE("osu: what stands before the title is output of the job; NCCL has titles of its own") {
