@@ -363,6 +363,22 @@ TEST_CASE("kineto: steps by annotation take the innermost of nested matches") {
         "REGEX; annotations seen: train inner, train outer");
 }
 
+TEST_CASE("kineto: launches of Intel's GPUs and of plug-ins count as those of CUDA") {
+  const std::string cuda = two_layers().text();
+  const auto layers_of = [](const std::string& text) {
+    return compact(*to_json(import_text(text)).find("layers"));
+  };
+  for (const char* category :
+       {"cuda_driver", "xpu_runtime", "xpu_driver", "privateuse1_runtime", "privateuse1_driver"}) {
+    CAPTURE(category);
+    std::string text = cuda;
+    for (std::size_t at = 0; (at = text.find("cuda_runtime", at)) != std::string::npos;) {
+      text.replace(at, 12, category);
+    }
+    CHECK(layers_of(text) == layers_of(cuda));
+  }
+}
+
 TEST_CASE("kineto: what bad traces get") {
   CHECK(failure("{}") == ": no traceEvents: not a PyTorch profiler trace");
   CHECK(failure("3") == ": no traceEvents: not a PyTorch profiler trace");

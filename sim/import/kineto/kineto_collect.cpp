@@ -21,6 +21,10 @@ constexpr CategoryWord kCategories[] = {
     {"gpu_memcpy", KinetoCategory::copy},
     {"gpu_memset", KinetoCategory::fill},
     {"cuda_driver", KinetoCategory::launch},
+    {"xpu_runtime", KinetoCategory::launch}, // Intel
+    {"xpu_driver", KinetoCategory::launch},
+    {"privateuse1_runtime", KinetoCategory::launch}, // plug-ins: Ascend, Cambricon
+    {"privateuse1_driver", KinetoCategory::launch},
     {"user_annotation", KinetoCategory::annotation},
     {"python_function", KinetoCategory::module},
     {"Operator", KinetoCategory::cpu_operator}, // this and the next four: older profilers
