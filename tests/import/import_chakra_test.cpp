@@ -329,6 +329,32 @@ TEST_CASE("chakra: only the device counts where it has times, only gradients are
   CHECK(warns(trace, "not data-parallel only: 1 send or receive"));
 }
 
+TEST_CASE("chakra: reductions of gradients of activations are no buckets") {
+  // As the tutorials of ASTRA-sim write a layer of a model-parallel job.
+  const auto graph = [](const std::string& more) {
+    return R"({"workload_graph": [
+      {"Id": 1, "Name": "COMP_NODE_a_FWD", "NodeType": 4, "data_deps": [], "runtime": 10},
+      {"Id": 2, "Name": "a_ALLGATHER", "NodeType": 7, "data_deps": [1], "comm_type": 2,
+       "comm_size": 64},
+      {"Id": 3, "Name": "COMP_NODE_a_BWD_IG", "NodeType": 4, "data_deps": [2], "runtime": 20},
+      {"Id": 4, "Name": "a_ALLREDUCE", "NodeType": 7, "data_deps": [3], "comm_type": 0,
+       "comm_size": 64},
+      {"Id": 5, "Name": "COMP_NODE_a_BWD_WG", "NodeType": 4, "data_deps": [4], "runtime": 30})" +
+           more + "]}";
+  };
+  CHECK(failure(graph("")) ==
+        "2 collectives (allgather, allreduce) and no all-reduce of gradients: "
+        "import the trace of a data-parallel job");
+  const layers::Trace hybrid =
+      imported(graph(R"(, {"Id": 6, "Name": "a_WG_ALLREDUCE", "NodeType": 7, "data_deps": [5],
+                           "comm_type": 0, "comm_size": 4000})"))
+          .trace;
+  CHECK(bucket_bytes(hybrid) == std::vector<std::int64_t>{4000});
+  CHECK(warns(hybrid, "1 reduction of activations"));
+  CHECK(warns(hybrid, "1 all-gather left out"));
+  CHECK(hybrid.update.value == 0);
+}
+
 TEST_CASE("chakra: JSON of either kind") {
   const std::string graph = R"({"workload_graph": [
     {"Id": 1, "Name": "c", "NodeType": 4, "data_deps": [], "runtime": 12.5, "is_cpu_op": false},
@@ -392,6 +418,9 @@ TEST_CASE("chakra: what is no trace, or damaged, names the message") {
   CHECK(failure(metadata() + compute(1, "c", 5)) ==
         "1 compute node and no collective: nothing is exchanged; import the trace of a job with "
         "several ranks");
+  CHECK(failure(metadata() + compute(1, "c", 5) +
+                framed(Node{.id = 2, .name = "send", .type = 5, .duration = 3})) ==
+        "1 compute node and no collective (1 sends and receives): only collectives are read");
   CHECK(failure(metadata() + compute(1, "c", 5) + collective(2, "g", 2, 64)) ==
         "1 allgather of 64 bytes and no all-reduce of gradients: import the trace of a "
         "data-parallel job");

@@ -156,6 +156,7 @@ void set_name(ChakraNode& node, std::string_view name) {
   const std::string small = lower_case(head);
   const auto has = [&](std::string_view part) { return small.find(part) != std::string::npos; };
   node.backward = has("backward") || has("_bwd");
+  node.input_gradient = has("_bwd_ig");
   node.forward = !node.backward && (has("forward") || has("_fwd"));
   node.step_begins = head.starts_with("ProfilerStep#");
   node.name = head;

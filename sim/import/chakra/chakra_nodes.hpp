@@ -42,6 +42,7 @@ struct ChakraNode {
   std::optional<double> duration_us;      // empty: not recorded
   std::optional<bool> on_host;            // is_cpu_op
   bool forward = false, backward = false; // the name says that the node is a part of this pass
+  bool input_gradient = false;            // of it, that of activations ("layer_BWD_IG")
   bool step_begins = false;               // "ProfilerStep#N"
   std::string name;                       // set for collectives only
   std::string group;                      // name of the process group; empty = not recorded

@@ -71,12 +71,16 @@ ChakraSegments cut_at_collectives(const ChakraFile& file) {
   cut.counts.ordered_by_start = starts_give_order(file);
   const std::vector<std::size_t> order = running_order(file);
   std::vector<const ChakraNode*> collectives;
+  std::set<std::uint64_t> input_gradients; // ids
   bool has_steps = false;
   bool forward = false; // since the last collective
   bool forward_each = true;
   for (const std::size_t i : order) {
     const ChakraNode& node = file.nodes[i];
     has_steps = has_steps || node.step_begins;
+    if (node.kind == ChakraKind::compute && node.input_gradient) {
+      input_gradients.insert(node.id);
+    }
     forward = forward || (node.kind == ChakraKind::compute && node.forward);
     if (node.kind == ChakraKind::collective) {
       forward_each = forward_each && std::exchange(forward, false);
@@ -110,6 +114,10 @@ ChakraSegments cut_at_collectives(const ChakraFile& file) {
       ++seen;
       ChakraSegment& ending = cut.iterations.back().segments.back();
       ending.collective = &node;
+      ending.of_activations =
+          !node.after.empty() && std::ranges::all_of(node.after, [&](std::uint64_t id) {
+            return input_gradients.contains(id);
+          });
       const bool last = !has_steps && seen % period == 0;
       const bool in_backward = ending.in_backward && !last;
       cut.iterations.back().segments.emplace_back().in_backward = in_backward;

@@ -148,11 +148,13 @@ private:
     }
   }
 
-  // Reductions of the forward pass, and those of a group that has such, are not of gradients.
+  // Reductions of the forward pass, those of a group that has such, and those of gradients of
+  // activations (tensor parallelism) are no buckets.
   [[nodiscard]] bool is_bucket(const ChakraSegment& segment) const {
     const ChakraNode* node = segment.collective;
     return node != nullptr && is_reduction(*node->op) && node->bytes.value_or(0) > 0 &&
-           (!phases_ || segment.in_backward) && !activation_groups_.contains(node->group);
+           !segment.of_activations && (!phases_ || segment.in_backward) &&
+           !activation_groups_.contains(node->group);
   }
 
   // The data of a collective, as one tensor.
@@ -208,6 +210,7 @@ private:
     }
     const std::string_view op = word_of(*node.op);
     all_to_all_ += *node.op == ChakraOp::all_to_all ? 1 : 0;
+    gathers_ += *node.op == ChakraOp::all_gather ? 1 : 0;
     reductions_ += is_reduction(*node.op) ? 1 : 0;
     auto found = std::ranges::find_if(trace_.collectives, [&](const auto& each) {
       return each.op == op && each.bytes.value == *node.bytes;
@@ -263,6 +266,10 @@ private:
           fmt::format("not data-parallel only: {} and {} all-to-all left out",
                       counted(counts_.of(ChakraKind::send_or_receive), "send or receive"),
                       all_to_all_)},
+         {gathers_ > 0 && scattered_ == 0,
+          counted(gathers_, "all-gather") +
+              " left out: they are of activations, and the job is not data-parallel only, or of "
+              "parameters of a sharded job"},
          {scattered_ > 0,
           counted(scattered_, "reduce-scatter") +
               " of a sharded job: /training/sharding of a scenario sends such, run otherwise sends "
@@ -278,7 +285,7 @@ private:
   layers::Trace& trace_;
   bool phases_ = false; // some node is named as a part of the backward pass
   std::set<std::string> activation_groups_;
-  std::int64_t assumed_ = 0, scattered_ = 0, all_to_all_ = 0, reductions_ = 0;
+  std::int64_t assumed_ = 0, scattered_ = 0, all_to_all_ = 0, gathers_ = 0, reductions_ = 0;
 };
 
 // Why there is no bucket, and the one thing that helps.
@@ -287,6 +294,11 @@ std::string chakra_remedy(const ChakraFile& file, const ChakraCounts& counts) {
     return fmt::format("{} without comm_type and comm_size: import the protocol buffers (.et) of "
                        "the same job, which hold them",
                        counted(counts.of(ChakraKind::launch), "collective"));
+  }
+  if (counts.of(ChakraKind::collective) == 0 && counts.of(ChakraKind::send_or_receive) > 0) {
+    return fmt::format("{} and no collective ({} sends and receives): only collectives are read",
+                       counted(counts.of(ChakraKind::compute), "compute node"),
+                       counts.of(ChakraKind::send_or_receive));
   }
   if (counts.of(ChakraKind::collective) == 0) {
     return fmt::format("{} and no collective: nothing is exchanged; import the trace of a job with "

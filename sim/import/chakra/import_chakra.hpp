@@ -40,6 +40,7 @@ struct ChakraSegment {
   bool in_backward = false;           // whether the segment ends in the backward pass
   // Collective that ends the segment; null for the last segment.
   const ChakraNode* collective = nullptr;
+  bool of_activations = false; // it waits for gradients of activations alone
 };
 
 struct ChakraIteration {
