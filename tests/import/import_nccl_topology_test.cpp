@@ -104,10 +104,14 @@ TEST_CASE("nccl-topology: GPUs and interfaces are hosts, CPUs and bridges are sw
   CHECK(link_of(result, "a:0-b:0").source == "default");
   CHECK(link_of(result, "2:0-b:0").bandwidth_Bps == // 8/10 up to 5 GT/s
         within(5e9 * 8 * 8 / 10 / 8 * 0.76, 1e-12));
-  CHECK(topology.warnings ==
-        std::vector<std::string>{
-            "latencies per cable are assumed: PCIe and between CPUs 1us; see --latency",
-            "PCIe links are assumed to carry 76 % of their line rate; see --pcie-efficiency"});
+  CHECK(
+      topology.warnings ==
+      std::vector<std::string>{
+          "latencies per cable are assumed: PCIe and between CPUs 1us; see --latency",
+          "PCIe links are assumed to carry 76 % of their line rate; see --pcie-efficiency",
+          "no <gpu> in the file, as in the templates of vendors, which leave NVLink out: GPUs are "
+          "joined by PCIe alone; import the NCCL_TOPO_DUMP_FILE of the machine, or take a "
+          "preset"});
 }
 
 TEST_CASE("nccl-topology: what it writes is a topology file with its source") {
@@ -236,6 +240,27 @@ TEST_CASE("nccl-topology: NVSwitches are one switch, and GPUs reach each other t
   CHECK(listed.topology.links.size() == 2 * 2 + 2); // GPU - port - CPU, GPU - nvswitch
 }
 
+TEST_CASE("nccl-topology: C2C joins the GPU of a Grace machine to its CPU in place of PCIe") {
+  const std::string c2c = "<c2c bw='43125' count='8'/>"; // 43125 MB/s each
+  const NcclTopology alone =
+      import_text(machine(cpu(gpu("1:0", "rank='0'", c2c) + pci("3:0", "0x020000"))));
+  CHECK(link_of(alone, "1:0-cpu0").bandwidth_Bps == 8 * 43125e6);
+  CHECK(link_of(alone, "3:0-cpu0").bandwidth_Bps == within(kGen4, 1e-12));
+  CHECK(alone.counts.c2c_cables == 1);
+  CHECK(alone.counts.pcie_cables == 1);
+  // Below a bridge PCIe stays, and two GPUs are as near by NVLink as ever.
+  const std::string up = nvlink("7:0", 18, "0x068000") + c2c;
+  const NcclTopology two = import_text(
+      machine(cpu(pci("b:0", "0x060400", gpu("1:0", "rank='0'", up) + pci("3:0", "0x020000")) +
+                  gpu("2:0", "rank='1'", up))));
+  CHECK(link_of(two, "1:0-pcie:1:0").bandwidth_Bps == 8 * 43125e6);
+  CHECK(link_of(two, "pcie:1:0-cpu0").bandwidth_Bps == 8 * 43125e6);
+  CHECK(link_of(two, "pcie:1:0-b:0").bandwidth_Bps == within(kGen4, 1e-12));
+  CHECK(two.topology.links.size() == 2 + 2 + 1 + 2 + 2);
+  CHECK(distance(two, 0, 1) == 2);
+  CHECK(two.topology.warnings.size() == alone.topology.warnings.size() + 1); // the rate of NVLink
+}
+
 TEST_CASE("nccl-topology: a network hangs on its interface, or on a CPU") {
   const std::string net = "<nic><net name='mlx5_0' dev='2' speed='200000'/></nic>";
   const NcclTopology result = import_text(
@@ -315,8 +340,8 @@ TEST_CASE("nccl-topology: options take the place of what is assumed") {
   CHECK(link_of(result, "4:0-cpu0").bandwidth_Bps == within(unknown / 2, 1e-12)); // 16 GT/s
   CHECK(link_of(result, "net0-cpu0").latency_s == 4e-6); // not that of the file
   CHECK(link_of(result, "net0-cpu0").bandwidth_Bps == 1e6);
-  CHECK(result.topology.warnings ==
-        std::vector<std::string>{"4 PCIe links without speed or width: 32 GT/s x8 taken"});
+  REQUIRE(result.topology.warnings.size() == 2); // and that the file has no <gpu>
+  CHECK(result.topology.warnings[0] == "4 PCIe links without speed or width: 32 GT/s x8 taken");
   const NcclTopology given = import_text(
       machine(cpu(gpu("1:0", "", nvlink("2:0", 1)) + gpu("2:0", "", nvlink("1:0", 1)))), options);
   CHECK(link_of(given, "1:0-cpu0").source == "given");
@@ -414,6 +439,7 @@ TEST_CASE("nccl-topology: templates of vendors") {
     CHECK(result.counts.nets == 0);
     CHECK(result.counts.bridges == each.bridges);
     CHECK(result.topology.gpus.size() == static_cast<std::size_t>(each.gpus));
+    CHECK(result.topology.warnings.back().starts_with("no <gpu> in the file"));
     const std::int64_t pcie = each.gpus + each.interfaces + each.bridges;
     const std::int64_t between = each.cpus * (each.cpus - 1) / 2;
     REQUIRE(std::ssize(result.topology.links) == pcie + between);

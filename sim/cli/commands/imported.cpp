@@ -246,7 +246,7 @@ std::string topology_summary(const io::NcclTopology& imported) {
        {std::pair{counts.gpus, "GPU"}, std::pair{counts.nics, "network interface"},
         std::pair{counts.nets, "network"}, std::pair{counts.cpus, "CPU"},
         std::pair{counts.bridges, "PCIe bridge"}, std::pair{counts.nvswitches, "NVSwitch"},
-        std::pair{counts.pcie_cables, "PCIe link"},
+        std::pair{counts.pcie_cables, "PCIe link"}, std::pair{counts.c2c_cables, "C2C link"},
         std::pair{counts.nvlink_cables, imported.gpu_cable.c_str()}}) {
     if (count > 0) {
       text += (text.ends_with(':') ? " " : ", ") + io::counted(count, noun);

@@ -136,14 +136,30 @@ private:
                                    node.lanes.value_or(pcie_default_.lanes)},
                                   options_.pcie_efficiency.value_or(kPcieEfficiency));
     const bool assumed = unknown || !options_.pcie_latency || !options_.pcie_efficiency;
+    const Seconds latency = options_.pcie_latency.value_or(kPcieLatency);
     // A GPU on the NVSwitch has its PCIe link behind a switch of its own, see port_of().
     std::string below = node.id;
     if (nvlinks_.to_switch.contains(i)) {
       below = port_of(i);
-      join(node.id, below, Seconds{0}, rate, assumed);
+      join(node.id, below, Seconds{0}, std::max(rate, node.c2c_Bps), assumed);
     }
-    join(below, above, options_.pcie_latency.value_or(kPcieLatency), rate, assumed);
-    ++result_.counts.pcie_cables;
+    // A GPU of a Grace machine reaches its CPU by C2C; PCIe is left where it leads elsewhere.
+    const std::string& cpu = system_.nodes[cpu_of(i)].id;
+    if (node.c2c_Bps > 0) {
+      join(below, cpu, latency, node.c2c_Bps, !options_.pcie_latency);
+      ++result_.counts.c2c_cables;
+    }
+    if (node.c2c_Bps == 0 || cpu != above) {
+      join(below, above, latency, rate, assumed);
+      ++result_.counts.pcie_cables;
+    }
+  }
+
+  [[nodiscard]] std::size_t cpu_of(std::size_t i) const {
+    while (system_.nodes[i].parent) {
+      i = *system_.nodes[i].parent;
+    }
+    return i;
   }
 
   // Speed and latency as the file has them, unless the user says otherwise.
@@ -229,6 +245,9 @@ private:
          {!nvlink_rates_.empty(), cables +
                                       " rates are not in the file: " + rates_text(nvlink_rates_) +
                                       " assumed per link and direction"},
+         {!system_.any_gpu && result_.topology.gpus.size() > 1,
+          "no <gpu> in the file, as in the templates of vendors, which leave NVLink out: GPUs are "
+          "joined by PCIe alone; import the NCCL_TOPO_DUMP_FILE of the machine, or take a preset"},
          {network_defaults_ > 0,
           counted(network_defaults_, "network") + " without speed: 10 Gb/s taken"},
          {std::ranges::any_of(system_.nodes, &NcclNode::rate_in_kbps),

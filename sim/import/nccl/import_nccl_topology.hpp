@@ -40,7 +40,7 @@ struct NcclTopology {
   struct Counts {
     std::int64_t cpus{}, bridges{}, gpus{}, nics{}, nets{}, nvswitches{}; // nvswitches: 0 or 1
     // NVLink or xGMI: all links between two GPUs, or of a GPU and the NVSwitch, are one cable.
-    std::int64_t pcie_cables{}, nvlink_cables{};
+    std::int64_t pcie_cables{}, c2c_cables{}, nvlink_cables{};
   } counts;
   std::string gpu_cable; // "NVLink cable", "xGMI cable"
 };

@@ -268,6 +268,7 @@ private:
 
   // What is known of a GPU, and its NVLinks or xGMI links; -1 stands for unknown.
   void gpu(const Element& element, std::size_t self) {
+    system_.any_gpu = true;
     NcclNode& node = system_.nodes[self];
     const auto id = [&](const char* attribute) {
       const auto value = integer(element, attribute, between(-1, 1e6));
@@ -278,10 +279,16 @@ private:
     node.sm = id("sm");
     node.gcn = lower_case(text_of(element, "gcn"));
     each_child(element, [&](const Element& child) {
-      if (name_of(child) != "nvlink" && name_of(child) != "xgmi") {
+      const bool c2c = name_of(child) == "c2c";
+      if (!c2c && name_of(child) != "nvlink" && name_of(child) != "xgmi") {
         return ignore(child);
       }
       const auto links = integer(child, "count", between(0, 10'000));
+      if (c2c) {
+        node.c2c_Bps += number(child, "bw", between(0, 1e9)).value_or(0) * 1e6 *
+                        static_cast<double>(links.value_or(1));
+        return;
+      }
       node.nvlinks.push_back({std::string(text_of(child, "target")), links.value_or(1),
                               kind_of_class(text_of(child, "tclass")) == NcclKind::nvswitch});
     });

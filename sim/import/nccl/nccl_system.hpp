@@ -5,6 +5,7 @@
 //     <system version="1"> <cpu numaid="0" arch vendor familyid modelid>
 //       <pci busid class link_speed link_width>            bridge, GPU, network interface, NVSwitch
 //         <gpu dev sm rank gcn> <nvlink target count tclass/> <xgmi target count tclass/>
+//                               <c2c bw (MB/s) count/>     to the CPU (Grace)
 //         <nic> <net dev speed (Mbit/s) latency (us)/>
 //
 // Version 2 is that of RCCL, with xgmi cables between GPUs instead of nvlink. A missing number
@@ -40,7 +41,8 @@ struct NcclNode {
   std::optional<std::int64_t> lanes;
   // GPU
   std::optional<std::int64_t> rank, dev, sm;
-  std::string gcn; // AMD: "910", "gfx942"; empty otherwise
+  std::string gcn;  // AMD: "910", "gfx942"; empty otherwise
+  double c2c_Bps{}; // of the link to its CPU beside PCIe; 0 = none
   std::vector<NcclNvlink> nvlinks;
   // net
   std::optional<double> rate_Mbps, latency_us;
@@ -53,6 +55,7 @@ struct NcclNode {
 struct NcclSystem {
   std::vector<NcclNode> nodes;                 // parents first
   bool any_class = false;                      // whether any PCI element has a class
+  bool any_gpu = false;                        // whether any <gpu> is in the file
   std::int64_t renamed = 0;                    // devices whose id another one has: "5:0#2"
   std::map<std::string, std::int64_t> ignored; // elements that are not read: name -> number
 };
