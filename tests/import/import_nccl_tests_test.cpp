@@ -192,6 +192,35 @@ TEST_CASE("nccl-tests: the suffix of a build is no part of the operation; redop 
   CHECK(import_text(log, with("sendrecv", {})).sets.size() == 1);
 }
 
+TEST_CASE("nccl-tests: rows that are interrupted, or of another type, are left out") {
+  const std::string head = kBegin + kRanks + kHeader;
+  const auto sizes = [](const std::string& text) {
+    std::string all;
+    const Samples samples = import_text(text);
+    for (const Sample& sample : samples.sets.at(0).samples) {
+      all += base::shortest(sample.bytes) + ' ';
+    }
+    for (const std::string& warning : samples.warnings) {
+      all += warning;
+    }
+    return all;
+  };
+  const std::string row = "8 2 float sum -1 10 1 1 0 20 1 1 0\n";
+  const std::string interrupted =
+      "8 allreduce: 1 row interrupted by other output or the end of the log left out";
+  CHECK(sizes(head + row +
+              "16 4 float sumn1:43:43 [5] NCCL INFO AllReduce: opCount 0 count 16 datatype 7\n"
+              " -1 11 1 1 0 21 1 1 0\n") == interrupted);
+  CHECK(failure(head + "16 4 float sumn1:43:43 [5] NCCL INFO AllReduce: opCount 0\n") ==
+        ": all 1 rows are interrupted by other output");
+  CHECK(sizes(head + row + "16 4 float sum -1 11 1 1 0 21 1 0.0") == interrupted);
+  CHECK(sizes(head + row + "16 4 float sum -1 11 1 1 0") == interrupted); // not in-place
+  CHECK(sizes(head + row + "16 4 float sum -1 11 1 1 0 21 1 1 0") == "8 16 ");
+  CHECK(
+      sizes(head + row + "8 4 half sum -1 9 1 1 0 9 1 1 0\n8 2 float prod -1 9 1 1 0 9 1 1 0\n") ==
+      "8 allreduce: 2 rows of other types or reductions than float sum left out: split the file");
+}
+
 TEST_CASE("nccl-tests: what is missing is named") {
   const std::string row = "8 2 float sum -1 10 1 1 0 20 1 1 0\n";
   CHECK(failure(kBegin) == ": no result rows found");

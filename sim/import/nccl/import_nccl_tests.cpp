@@ -84,9 +84,15 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
   set.column = kNcclColumns[static_cast<NcclColumn>(use)];
   std::int64_t wrong = 0;
   std::int64_t rounded = 0;
+  std::int64_t others = 0;
+  const std::string& kind = table.rows.front().kind;
   for (const NcclRow& row : table.rows) {
     const NcclHalf& half = row.halves[use];
     if (!half.present) {
+      continue;
+    }
+    if (row.kind != kind) {
+      ++others;
       continue;
     }
     if (half.wrong > 0) {
@@ -106,11 +112,15 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
   if (set.samples.empty() && wrong > 0) {
     throw InputError(file, "", fmt::format("all {} rows report wrong results", wrong));
   }
-  const auto left = [&](std::int64_t rows, const char* what) {
+  const auto left = [&](std::int64_t rows, const std::string& what) {
     return std::pair(rows > 0, set.op + ": " + counted(rows, "row") + what);
   };
-  add_where(warnings, {left(wrong, " with wrong results left out"),
-                       left(rounded, " with times of two digits only")});
+  add_where(
+      warnings,
+      {left(wrong, " with wrong results left out"),
+       left(others, " of other types or reductions than " + kind + " left out: split the file"),
+       left(table.interrupted, " interrupted by other output or the end of the log left out"),
+       left(rounded, " with times of two digits only")});
 }
 
 // Whether the rows, by their column redop, cannot be of the operation. Exchanges print anything.
@@ -275,8 +285,10 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
   samples.file = input.name;
   samples.name = result_name(options.common, file);
   bool rows = false;
+  std::int64_t interrupted = 0;
   std::string others; // programs of tables that are left out
   for (const NcclTable& table : tables) {
+    interrupted += table.interrupted;
     if (table.rows.empty()) {
       continue;
     }
@@ -324,7 +336,10 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
     samples.sets.push_back(std::move(set));
   }
   if (!rows) {
-    throw InputError(input.name, "", "no result rows found");
+    throw InputError(input.name, "",
+                     interrupted == 0
+                         ? "no result rows found"
+                         : fmt::format("all {} rows are interrupted by other output", interrupted));
   }
   if (samples.sets.empty()) {
     throw InputError(input.name, "",
@@ -359,6 +374,7 @@ std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& 
     Fields result(json, problems);
     row.bytes = result.integer("size", between(0, static_cast<double>(base::kMaxExactBytes)));
     row.halves = {read_half(json, "out_of_place"), read_half(json, "in_place")};
+    row.kind = kind_of(json.text("type"), json.text("redop"));
     if (table.dtype.empty()) {
       table.dtype = json.text("type");
       table.redop = json.text("redop");

@@ -25,10 +25,11 @@ struct NcclTestsOptions {
   bool skip_bad_times = false;
 };
 
-// Rows with wrong results, and tables of operations that stepsim does not have, are left out with a
-// warning. Throws InputError for a log without rows, for a table whose operation or number of ranks
-// neither log nor options give, for one of several runs, with wrong results only, groups of unequal
-// sizes or devices of two kinds, and if no table is left.
+// Rows with wrong results, interrupted ones, those of another type or reduction than the first, and
+// tables of operations that stepsim does not have, are left out with a warning. Throws InputError
+// for a log without rows, for a table whose operation or number of ranks neither log nor options
+// give, for one of several runs, with wrong results only, groups of unequal sizes or devices of two
+// kinds, and if no table is left.
 [[nodiscard]] Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& options);
 
 // "all_reduce_perf" -> "allreduce", also with a suffix of the build ("all_reduce_perf_mpi"); "" for
@@ -51,8 +52,15 @@ struct NcclHalf {
 
 struct NcclRow {
   std::int64_t bytes{};
+  std::string kind{};             // kind_of() its type and reduction
   std::array<NcclHalf, 2> halves; // [NcclColumn]
 };
+
+// "float sum"; older versions leave redop blank where others have "none".
+[[nodiscard]] inline std::string kind_of(std::string_view type, std::string_view redop) {
+  const bool reduces = !redop.empty() && redop != "none";
+  return std::string(type) + (reduces ? " " + std::string(redop) : "");
+}
 
 struct NcclTable {
   std::string title;                   // "all_reduce_perf", "" = unknown
@@ -72,6 +80,7 @@ struct NcclTable {
   // With skip_bad_times: rows left out because the time of their first half, as printed, is
   // missing, 0 or otherwise out of range.
   std::size_t skipped{};
+  std::int64_t interrupted{}; // rows in which other output stands, or which end with the log
 };
 
 // Reads the JSON form, written with -J (IO 6.2).

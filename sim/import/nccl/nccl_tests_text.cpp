@@ -110,7 +110,8 @@ public:
   TextReader(const std::string& file, bool skip_bad_times)
       : file_(file), skip_bad_times_(skip_bad_times) {}
 
-  void line(const TextLine& line) {
+  // `cut`: the log ends in the line.
+  void line(const TextLine& line, bool cut) {
     const std::string_view text = untagged(line.text);
     if (text.starts_with('#')) {
       header(text);
@@ -126,7 +127,7 @@ public:
     }
     // A row starts with a size and has a word, its type, in third place.
     if (words.size() >= 9 && parse_whole(words[0]) && !parse_real(words[2])) {
-      row(words, line.number);
+      row(words, line.number, cut);
     }
   }
   [[nodiscard]] std::vector<NcclTable> tables() && { return std::move(tables_); }
@@ -176,13 +177,26 @@ private:
     }
   }
 
-  void row(const std::vector<std::string_view>& words, std::int64_t number) {
+  // A row in which NCCL prints a line of its own goes on in the next line.
+  static bool has_log_line(std::span<const std::string_view> words) {
+    const auto nccl = std::ranges::find(words, "NCCL");
+    return nccl != words.end() && nccl + 1 != words.end() &&
+           (nccl[1] == "INFO" || nccl[1] == "WARN");
+  }
+
+  void row(const std::vector<std::string_view>& words, std::int64_t number, bool cut) {
     auto layout = layout_ ? layout_ : guessed_layout(words.size());
     // Older versions leave redop and root blank where the operation has none.
     while (layout && !fits(words.size(), *layout) && layout->prefix > 3 && parse_real(words[3])) {
       --layout->prefix;
     }
-    if (!layout || !fits(words.size(), *layout)) {
+    const bool fit = layout && fits(words.size(), *layout);
+    const bool differs = !table().rows.empty() && words.size() != last_words_;
+    if (has_log_line(words) || (cut && (!fit || differs))) {
+      ++table().interrupted;
+      return;
+    }
+    if (!fit) {
       fail(number, fmt::format("{} columns do not fit the header", words.size()));
     }
     NcclRow row;
@@ -200,10 +214,13 @@ private:
       row.halves[halves == 1 ? 1 : i] =
           half(words[first], layout->counts_wrong ? words[first + 3] : "", number);
     }
+    const bool reduces = layout->prefix > 3 && !parse_real(words[3]);
+    row.kind = kind_of(words[2], reduces ? words[3] : "");
     if (table().dtype.empty()) {
       table().dtype = words[2];
-      table().redop = layout->prefix > 3 && !parse_real(words[3]) ? words[3] : "";
+      table().redop = reduces ? words[3] : "";
     }
+    last_words_ = words.size();
     table().rows.push_back(std::move(row));
   }
 
@@ -242,8 +259,9 @@ private:
   bool skip_bad_times_;
   std::vector<NcclTable> tables_;
   std::optional<Layout> layout_;
-  std::string program_; // named by a line above the table; "" = none
-  bool titled_ = false; // the next "# nThread" line belongs to the table begun by its title
+  std::size_t last_words_ = 0; // of the row before
+  std::string program_;        // named by a line above the table; "" = none
+  bool titled_ = false;        // the next "# nThread" line belongs to the table begun by its title
 };
 
 } // namespace
@@ -252,7 +270,7 @@ std::vector<NcclTable> read_nccl_text(std::string_view text, const std::string& 
                                       bool skip_bad_times) {
   TextReader reader(file, skip_bad_times);
   for (const TextLine& line : lines_of(text)) {
-    reader.line(line);
+    reader.line(line, line.text.data() + line.text.size() == text.data() + text.size());
   }
   return std::move(reader).tables();
 }
