@@ -379,6 +379,29 @@ TEST_CASE("kineto: launches of Intel's GPUs and of plug-ins count as those of CU
   }
 }
 
+TEST_CASE(
+    "kineto: two optimizers of an iteration end one step; steps of two processes are refused") {
+  const auto with_updates = [](const std::string& first, const std::string& second) {
+    Events events = two_steps();
+    std::erase_if(events.list, [](const std::string& event) {
+      return event.find("ProfilerStep") != std::string::npos;
+    });
+    for (const double end : {950.0, 1950.0, 2950.0}) {
+      events.add(x("user_annotation", "Optimizer.step#" + first, at(end, 10)));
+      events.add(x("user_annotation", "Optimizer.step#" + second, at(end + 11, 10)));
+    }
+    return import_events(events);
+  };
+  const layers::Trace trace = with_updates("Muon.step", "AdamW.step");
+  CHECK(trace.steps.size() == 2);
+  CHECK(us(trace.layers[0].forward) == 10);
+  std::string text = two_steps().text();
+  const std::string mark = "\"ProfilerStep#1\", \"pid\": ";
+  const std::size_t second = text.rfind(mark);
+  text.replace(second + mark.size(), 1, "7");
+  CHECK(failure(text) == ": steps of 2 processes (pid 1, 7): give one file per rank");
+}
+
 TEST_CASE("kineto: what bad traces get") {
   CHECK(failure("{}") == ": no traceEvents: not a PyTorch profiler trace");
   CHECK(failure("3") == ": no traceEvents: not a PyTorch profiler trace");

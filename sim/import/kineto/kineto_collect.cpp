@@ -174,7 +174,11 @@ std::int32_t KinetoCollector::thread_number(const RawEvent& raw) {
   thread_key_.assign(raw.pid).push_back('\0');
   thread_key_ += raw.tid;
   const auto next = static_cast<std::int32_t>(threads_.size());
-  const std::int32_t number = threads_.try_emplace(thread_key_, next).first->second;
+  const auto [row, added] = threads_.try_emplace(thread_key_, next);
+  const std::int32_t number = row->second;
+  if (added) {
+    recording_.processes.emplace_back(raw.pid);
+  }
   Thread& oldest = recent_[oldest_++ % recent_.size()];
   oldest.process.assign(raw.pid);
   oldest.track.assign(raw.tid);

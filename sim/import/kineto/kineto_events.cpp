@@ -6,6 +6,7 @@
 #include <regex>
 #include <tuple>
 
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
 
@@ -111,6 +112,23 @@ std::vector<KinetoStep> annotations(const KinetoRecording& recording, const Matc
   }
   std::ranges::sort(found, by_start);
   return found;
+}
+
+// Of several optimizers that update one right after the other the last one ends an iteration.
+std::vector<KinetoStep> last_updates(const std::vector<KinetoStep>& updates) {
+  const auto gap = [&](std::size_t k) { return updates[k + 1].begin - updates[k].end; };
+  Nanoseconds longest = 0;
+  for (std::size_t k = 0; k + 1 < updates.size(); ++k) {
+    longest = std::max(longest, gap(k));
+  }
+  std::vector<KinetoStep> last;
+  for (std::size_t k = 0; k < updates.size(); ++k) {
+    if (k + 1 == updates.size() || updates[k].name == updates[k + 1].name ||
+        gap(k) >= longest / 10) {
+      last.push_back(updates[k]);
+    }
+  }
+  return last;
 }
 
 // The part before the first optimizer step may be the rest of a step, and is left out.
@@ -230,11 +248,20 @@ std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
     const std::vector<KinetoStep> updates = starts_with("Optimizer.step#");
     steps = joined_by_updates(starts_with("ProfilerStep#"), updates);
     if (steps.empty()) {
-      steps = between_optimizer_steps(updates);
+      steps = between_optimizer_steps(last_updates(updates));
     }
   }
   if (steps.empty()) {
     no_step(recording, annotation.has_value());
+  }
+  std::set<std::string_view> processes;
+  for (const KinetoStep& step : steps) {
+    processes.insert(recording.processes[static_cast<std::size_t>(step.thread)]);
+  }
+  if (processes.size() > 1) {
+    throw InputError(recording.file, "",
+                     fmt::format("steps of {} processes (pid {}): give one file per rank",
+                                 processes.size(), base::listed(processes)));
   }
   return steps;
 }

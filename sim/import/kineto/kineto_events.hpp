@@ -121,6 +121,7 @@ struct KinetoRecording {
   std::unique_ptr<KinetoEventFile> more;
   std::size_t most_events{};
   std::vector<std::string> names;
+  std::vector<std::string> processes; // of each thread, as written
   std::vector<KinetoCollective> collectives;
   std::vector<KinetoInputs> inputs;
   std::optional<std::string> device;      // name of the GPU; empty = not in the file
@@ -170,8 +171,8 @@ struct KinetoStep {
   std::int32_t thread{};
 };
 
-// Throws InputError if no step is found, with the annotations of the file, and UsageError for a
-// wrong regular expression.
+// Throws InputError if no step is found, with the annotations of the file, or if steps are of
+// several processes, which are several ranks, and UsageError for a wrong regular expression.
 [[nodiscard]] std::vector<KinetoStep> find_steps(const KinetoRecording& recording,
                                                  const std::optional<std::string>& annotation);
 

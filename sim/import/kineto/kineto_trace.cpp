@@ -183,6 +183,9 @@ void assume_backward(const KinetoRank& rank, const KinetoOptions& options, Kinet
     }
     trace.warnings.emplace_back("gradient sizes are unknown");
     result.remedy = "no backward pass, no sizes: give --model NAME|FILE";
+    if (options.parameters || options.sizes) {
+      result.remedy += "; --parameters and --sizes need a backward pass";
+    }
     return;
   }
   const DtypeWord dtype = *dtype_of_pytorch(options.dtype.value_or("float32"));
