@@ -304,7 +304,8 @@ std::vector<StepSample> sample_steps(const KinetoRecording& recording,
       sample.graph_time += item.in_graph ? item.duration() : 0;
     }
     sample.graph_launches = graph_launches(step.items);
-    sample.forward_operators = std::ssize(step.forward);
+    sample.forward_operators = std::ranges::count_if(
+        step.operators, [&](const Operator& op) { return step.is_forward(op); });
     // Operators without parameters that backward visits are layers too: their time is real.
     const std::vector<NodeMatch> matches = match_nodes(step);
     std::vector<std::int32_t> layers = matched_operators(matches, sample);

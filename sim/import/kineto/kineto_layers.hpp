@@ -147,9 +147,10 @@ struct StepView {
   std::span<const DeviceItem> items{};     // device work launched in the step, by launch
   std::span<const CollectiveCall> calls{}; // that start in the step, by start
   std::vector<std::int32_t> nodes{};       // backward and gradient nodes that start in it, by start
-  std::vector<Operator> forward{};         // of the forward thread, at any depth and outside
-                                           // backward nodes, by start
+  std::span<const Operator> operators{};   // of the forward thread, at any depth, by start
   [[nodiscard]] NodeKind kind(std::int32_t top) const { return attribution.top(top).kind; }
+  // Whether the operator is outside of backward nodes.
+  [[nodiscard]] bool is_forward(const Operator& op) const { return kind(op.top) == NodeKind::none; }
   // All operators inside a top-level operator, which is the first of them.
   [[nodiscard]] std::span<const Operator> inside(std::int32_t top) const;
 };

@@ -226,9 +226,7 @@ std::vector<StepView> step_views(const KinetoRecording& recording,
     const auto call = std::ranges::lower_bound(calls, step.begin, {}, &CollectiveCall::begin);
     view.calls = {call, std::find_if(call, calls.end(),
                                      [&](const CollectiveCall& each) { return each.step != i; })};
-    std::copy_if(position(step.thread, step.begin), position(step.thread, step.end),
-                 std::back_inserter(view.forward),
-                 [&](const Operator& op) { return view.kind(op.top) == NodeKind::none; });
+    view.operators = {position(step.thread, step.begin), position(step.thread, step.end)};
   }
   for (std::size_t i = 0; i < attribution.tops.size(); ++i) {
     const TopOperator& top = attribution.tops[i];
@@ -252,8 +250,9 @@ std::vector<StepView> step_views(const KinetoRecording& recording,
 // forward counts.
 std::vector<NodeMatch> match_nodes(const StepView& step) {
   std::unordered_map<std::int64_t, std::int32_t> numbered; // only looked up: top of an operator
-  for (const Operator& op : step.forward) {
-    if (const std::int64_t sequence = step.recording.event(op.event).sequence; sequence >= 0) {
+  for (const Operator& op : step.operators) {
+    const std::int64_t sequence = step.recording.event(op.event).sequence;
+    if (sequence >= 0 && step.is_forward(op)) {
       numbered.insert_or_assign(sequence, op.top);
     }
   }
@@ -269,9 +268,11 @@ std::vector<NodeMatch> match_nodes(const StepView& step) {
   }
   if (2 * matched < matches.size()) {
     std::vector<ForwardOperator> operators;
-    for (const Operator& op : step.forward) {
-      const KinetoEvent& event = step.recording.event(op.event);
-      operators.push_back({event.begin, op.top, plain_name(step.recording.name(event))});
+    for (const Operator& op : step.operators) {
+      if (step.is_forward(op)) {
+        const KinetoEvent& event = step.recording.event(op.event);
+        operators.push_back({event.begin, op.top, plain_name(step.recording.name(event))});
+      }
     }
     match_names(step, operators, matched > 0, matches);
   }
