@@ -402,6 +402,27 @@ TEST_CASE(
   CHECK(failure(text) == ": steps of 2 processes (pid 1, 7): give one file per rank");
 }
 
+TEST_CASE("kineto: kernels of two GPUs are said; views are no recomputation") {
+  std::string text = two_layers().text();
+  CHECK_FALSE(warned(import_text(text), "GPUs"));
+  text.replace(text.find("\"pid\": 1", text.find("\"kernel()\"")), 8, "\"pid\": 2");
+  CHECK(warned(import_text(text), "kernels of 2 GPUs in one process: their times are added"));
+  // Both have views inside their backward nodes; only the second has convolutions there.
+  Events events = two_layers();
+  events.add(x("cpu_op", "aten::view", at(1160, 5), "1", number(3)));
+  events.add(x("cpu_op", "aten::slice", at(1170, 5), "1", number(4)));
+  events.add(x("cpu_op", "aten::cat", at(1180, 5), "1", number(5)));
+  events.add(x("cpu_op", "autograd::engine::evaluate_function: ViewBackward0", at(1190, 9), "2",
+               number(3)));
+  for (const char* view : {"aten::view", "aten::slice", "aten::cat"}) {
+    events.add(x("cpu_op", view, at(1202, 1), "2"));
+  }
+  CHECK_FALSE(warned(import_events(events), "recomputation"));
+  events.add(x("cpu_op", "aten::conv2d", at(1204, 1), "2"));
+  events.add(x("cpu_op", "aten::linear", at(1206, 1), "2"));
+  CHECK(warned(import_events(events), "recomputation found"));
+}
+
 TEST_CASE("kineto: what bad traces get") {
   CHECK(failure("{}") == ": no traceEvents: not a PyTorch profiler trace");
   CHECK(failure("3") == ": no traceEvents: not a PyTorch profiler trace");

@@ -228,11 +228,14 @@ KinetoInputs parameters_of(const StepView& step, std::int32_t layer) {
   return parameters;
 }
 
-// Activation checkpointing runs the forward operators again, inside backward nodes.
+// Activation checkpointing runs the forward operators again, inside backward nodes. Operators
+// without work on the device, such as views, are a part of the formulas of derivatives, too.
 void find_recomputation(const StepView& step, StepSample& sample) {
   std::set<std::string_view> kinds;
   for (const LayerSample& layer : sample.layers) {
-    kinds.insert(layer.operation.get());
+    if (layer.forward > 0) {
+      kinds.insert(layer.operation.get());
+    }
   }
   std::set<std::string_view> again;
   std::vector<HostInterval> runs;

@@ -228,6 +228,10 @@ KinetoRank reduce_rank(KinetoRecording& recording,
       }
     }
   }
+  if (rank.gpus > 1) {
+    rank.warnings.push_back(
+        fmt::format("kernels of {} GPUs in one process: their times are added", rank.gpus));
+  }
   note_execution(rank);
   warn_about_times(rank);
   warn_about_communication(recording, rank);

@@ -102,6 +102,7 @@ struct KinetoRank {
   bool forward_only = false;          // the file has no backward nodes
   std::vector<DeviceStep> device_use; // [step]
   std::vector<CollectiveCall> calls;  // all calls of the file, in order of start
+  std::size_t gpus{};                 // with kernels; a GPU is a process of the file
   std::optional<ShardedStep> sharded; // from the last used step
   std::vector<std::string> warnings;
 

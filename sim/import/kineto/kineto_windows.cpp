@@ -1,6 +1,7 @@
 #include "import/kineto/kineto_rank.hpp"
 
 #include <iterator>
+#include <set>
 
 #include "base/error.hpp"
 
@@ -220,8 +221,12 @@ void KinetoWindows::sample_into(KinetoRank& rank, const Range& range) {
 void KinetoWindows::sample(const std::optional<std::string>& step_annotation, KinetoRank& rank) {
   const bool in_memory = recording_.more == nullptr;
   bool device = false;
+  std::vector<bool> has_kernels(recording_.processes.size()); // [thread]
   const auto look = [&](const KinetoEvent& event) {
     device = device || on_device(event.category);
+    if (event.category == KinetoCategory::kernel) {
+      has_kernels[static_cast<std::size_t>(event.thread)] = true;
+    }
     if (!in_memory && event.category == KinetoCategory::annotation) {
       recording_.events.push_back(event);
     }
@@ -235,6 +240,13 @@ void KinetoWindows::sample(const std::optional<std::string>& step_annotation, Ki
     throw InputError(recording_.file, "",
                      "no GPU activity recorded: profile with ProfilerActivity.CUDA");
   }
+  std::set<std::string_view> gpus;
+  for (std::size_t i = 0; i < has_kernels.size(); ++i) {
+    if (has_kernels[i]) {
+      gpus.insert(recording_.processes[i]);
+    }
+  }
+  rank.gpus = gpus.size();
   if (in_memory) {
     operators_ = demote_ranges(recording_);
   }
