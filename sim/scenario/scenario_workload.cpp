@@ -165,7 +165,8 @@ std::optional<layers::GpuEstimate> parse_estimate(io::Fields& fields, const Pars
 // measured step at a sequence length that the table does not allow.
 void check_estimate(io::Fields& fields, const ParseContext& context,
                     const layers::ModelTable& table, const layers::GpuEstimate& estimate) {
-  fields.refuse_if(!layers::estimates_compared(table) && !estimate.accepted, "gpu",
+  const bool compared = layers::estimates_compared(table) || estimate.measured;
+  fields.refuse_if(!compared && !estimate.accepted, "gpu",
                    "{}{}, and estimates of such networks were not compared with measured steps; "
                    "import a trace, give measured_step, or accept the estimate (accept_estimate, "
                    "--accept-estimate)",

@@ -108,7 +108,13 @@ io::Object machines(const io::Object& row, const Scoreboard& rules, double slowe
 
 double batches(const io::Object& row) { return std::max(1.0, row_number(row, "grad_accum")); }
 
-bool counts_steps(const io::Object& row) { return row_text(row, "unit") == "steps/s"; }
+constexpr std::array<std::string_view, 3> kUnits{"samples/s", "tokens/s", "steps/s"};
+constexpr std::array<std::string_view, 8> kPrecisions{"amp",  "fp16", "bf16",      "fp8",
+                                                      "fp32", "tf32", "tf32/fp32", ""};
+constexpr std::size_t kReduced = 4; // of these, from the first on: computing in 16 or 8 bits
+constexpr std::array<std::string_view, 3> kAnswers{"", "true", "false"};
+
+bool counts_steps(const io::Object& row) { return row_text(row, "unit") == kUnits[2]; }
 
 // A column of numbers: whether a row needs one, and what it may be.
 struct NumberColumn {
@@ -167,9 +173,9 @@ std::string problem_of(const NumberColumn& number, const io::Object& row) {
 
 // Whether computing is in 16 or 8 bits: where the column does not say so, the precision does.
 bool computes_reduced(const io::Object& row) {
-  constexpr std::array<std::string_view, 4> kReduced{"amp", "fp16", "bf16", "fp8"};
   const std::string given = row_text(row, "reduced_precision");
-  return given.empty() ? std::ranges::find(kReduced, row_text(row, "precision")) != kReduced.end()
+  const auto reduced = std::span(kPrecisions).first(kReduced);
+  return given.empty() ? std::ranges::find(reduced, row_text(row, "precision")) != reduced.end()
                        : given == "true";
 }
 
@@ -217,10 +223,18 @@ void require_predictable(const io::Object& row, const Scoreboard& rules) {
     refuse("gpus: must be nodes times gpus_per_node, " + std::to_string(gpus) + ", got " +
            row_text(row, "gpus"));
   }
-  constexpr std::array<std::string_view, 3> kAnswers{"", "true", "false"};
-  const std::string reduced = row_text(row, "reduced_precision");
-  if (std::ranges::find(kAnswers, reduced) == kAnswers.end()) {
-    refuse("reduced_precision: must be true, false or empty, got " + base::shown_value(reduced));
+  const auto refuse_other = [&](std::string_view name, std::span<const std::string_view> words,
+                                std::string_view what) {
+    if (const std::string word = row_text(row, name);
+        std::ranges::find(words, word) == words.end()) {
+      refuse(fmt::format("{}: must be {}, got {}", name, what, base::shown_value(word)));
+    }
+  };
+  refuse_other("unit", kUnits, "samples/s, tokens/s or steps/s");
+  refuse_other("reduced_precision", kAnswers, "true, false or empty");
+  if (row_text(row, "reduced_precision").empty()) {
+    refuse_other("precision", kPrecisions,
+                 "amp, fp16, bf16, fp8, fp32, tf32, tf32/fp32 or empty without reduced_precision");
   }
 }
 

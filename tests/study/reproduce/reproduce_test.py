@@ -531,7 +531,8 @@ class Scoreboard(Papers):
                   ("gpus", "7", "gpus: must be nodes times gpus_per_node, 32, got 7"), ("base_measured", "0", f"base_measured: {number}, got 0"),
                   ("gbps_per_node", "0", f"gbps_per_node: {number}, got 0"),
                   ("grad_accum", "many", "grad_accum: must be a whole number of 0 to 1e9, got many"),
-                  ("reduced_precision", "yes", "reduced_precision: must be true, false or empty, got yes")]
+                  ("reduced_precision", "yes", "reduced_precision: must be true, false or empty, got yes"),
+                  ("unit", "it/s", "unit: must be samples/s, tokens/s or steps/s, got it/s")]
         with tempfile.TemporaryDirectory() as folder:
             def predicted(chosen, columns=tuple(good)):
                 with open(f"{folder}/mine.csv", "w", newline="") as file:
