@@ -210,74 +210,66 @@ constexpr std::array kPlanAxes{
                return or_usual(Choices(counts.begin(), counts.end()), given.blocks);
              }}};
 
-class Candidates {
-public:
-  Candidates(const Question& question, Files& files) : question_(question), files_(files) {
-    extend(0, io::Json(io::Object{}));
-  }
-  [[nodiscard]] std::vector<Candidate> all() && { return std::move(found_); }
+// The least time of a sample, or of a batch.
+double least_seconds(const Scenario& scenario) {
+  const double computing = scenario.workload.forward().value + scenario.workload.backward().value;
+  return scenario.variability.varies()
+             ? 0
+             : computing / static_cast<double>(scenario.cluster.ranks() *
+                                               scenario.workload.batch_size.value_or(1));
+}
 
-private:
-  void extend(std::size_t axis, const io::Json& before) {
-    if (axis == kPlanAxes.size()) {
-      add(before);
-      return;
-    }
-    for (io::Json& choice : kPlanAxes[axis].choices(question_, before)) {
-      io::Json chosen = before;
-      chosen.set(std::string(kPlanAxes[axis].name), std::move(choice));
-      extend(axis + 1, chosen);
+// Empty if the scenario does not allow it.
+std::optional<Candidate> candidate_of(const Question& question, const io::Json& chosen,
+                                      Files& files) {
+  Candidate candidate;
+  candidate.tree = question.tree;
+  std::vector<std::string_view> set;
+  for (const PlanAxis& axis : kPlanAxes) {
+    const io::Json& value = *chosen.find(axis.name);
+    if (!value.is_null() && !(value == axis.value(question.scenario))) {
+      io::assign(candidate.tree, axis.pointer, value);
+      set.push_back(axis.pointer);
+      candidate.set.push_back(std::string(axis.pointer) + "=" +
+                              (value.is_string() ? value.as_string() : io::compact(value)));
     }
   }
-
-  // Nothing if the scenario does not allow it.
-  void add(const io::Json& chosen) {
-    Candidate candidate;
-    candidate.tree = question_.tree;
-    std::vector<std::string_view> set;
+  try {
+    std::vector<MeaninglessKey> dropped;
+    const Scenario scenario = without_leftovers(
+        candidate.tree, files,
+        [&](std::string_view pointer) { return std::ranges::find(set, pointer) == set.end(); },
+        dropped);
     for (const PlanAxis& axis : kPlanAxes) {
-      const io::Json& value = *chosen.find(axis.name);
-      if (!value.is_null() && !(value == axis.value(question_.scenario))) {
-        io::assign(candidate.tree, axis.pointer, value);
-        set.push_back(axis.pointer);
-        candidate.set.push_back(std::string(axis.pointer) + "=" +
-                                (value.is_string() ? value.as_string() : io::compact(value)));
+      if (!chosen.find(axis.name)->is_null() && !axis.allowed(scenario)) {
+        return std::nullopt;
       }
+      candidate.chosen.emplace_back(std::string(axis.name), axis.value(scenario));
     }
-    try {
-      std::vector<MeaninglessKey> dropped;
-      const Scenario scenario = without_leftovers(
-          candidate.tree, files_,
-          [&](std::string_view pointer) { return std::ranges::find(set, pointer) == set.end(); },
-          dropped);
-      for (const PlanAxis& axis : kPlanAxes) {
-        if (!chosen.find(axis.name)->is_null() && !axis.allowed(scenario)) {
-          return;
-        }
-        candidate.chosen.emplace_back(std::string(axis.name), axis.value(scenario));
-      }
-      candidate.batches = scenario.cluster.ranks() * scenario.training.micro_batches;
-      candidate.memory = least_memory(scenario);
-      candidate.seconds = least_seconds(scenario);
-      found_.push_back(std::move(candidate));
-    } catch (const InputError&) {
-      // A combination that has no meaning.
+    candidate.batches = scenario.cluster.ranks() * scenario.training.micro_batches;
+    candidate.memory = least_memory(scenario);
+    candidate.seconds = least_seconds(scenario);
+    return candidate;
+  } catch (const InputError&) { // a combination that has no meaning
+    return std::nullopt;
+  }
+}
+
+// Appends all candidates with these choices of the first axes.
+void add_candidates(const Question& question, std::size_t axis, const io::Json& before,
+                    Files& files, std::vector<Candidate>& out) {
+  if (axis == kPlanAxes.size()) {
+    if (auto candidate = candidate_of(question, before, files)) {
+      out.push_back(*std::move(candidate));
     }
+    return;
   }
-
-  // Of a sample, or of a batch.
-  static double least_seconds(const Scenario& scenario) {
-    const double computing = scenario.workload.forward().value + scenario.workload.backward().value;
-    return scenario.variability.varies()
-               ? 0
-               : computing / static_cast<double>(scenario.cluster.ranks() *
-                                                 scenario.workload.batch_size.value_or(1));
+  for (io::Json& choice : kPlanAxes[axis].choices(question, before)) {
+    io::Json chosen = before;
+    chosen.set(std::string(kPlanAxes[axis].name), std::move(choice));
+    add_candidates(question, axis + 1, chosen, files, out);
   }
-
-  const Question& question_;
-  Files& files_;
-  std::vector<Candidate> found_;
-};
+}
 
 // The row of a candidate: what was chosen, and the record of its run.
 io::Json row_of_candidate(const Candidate& candidate, const io::Json& record) {
@@ -309,7 +301,8 @@ TrainingPlan plan_training(const io::Json& tree, Files& files, const TrainingPla
                      "must be sync_sgd: others do not shard");
   }
   TrainingPlan plan;
-  std::vector<Candidate> all = Candidates({tree, scenario, options.nodes}, files).all();
+  std::vector<Candidate> all;
+  add_candidates({tree, scenario, options.nodes}, 0, io::Object{}, files, all);
   plan.combinations = std::ssize(all);
   const auto& capacity = scenario.cluster.gpu_memory_bytes;
   const double most = capacity ? static_cast<double>(*capacity) : HUGE_VAL;
