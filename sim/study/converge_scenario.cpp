@@ -27,14 +27,12 @@ collectives::Compression for_small_problem(const Scenario& scenario) {
 // The scenario's batch size is not taken: it says how long an iteration is, and means nothing for
 // the small problem.
 Learning learning_of(const Scenario& scenario, const CurveOptions& options) {
-  Learning learning;
-  learning.workers = static_cast<std::uint32_t>(scenario.cluster.ranks());
-  learning.iterations = options.iterations;
-  learning.learning_rate = options.learning_rate;
-  learning.batch = options.batch * static_cast<std::uint32_t>(scenario.training.micro_batches);
-  learning.compression = for_small_problem(scenario);
-  learning.server = scenario.training.algorithm == TrainingAlgorithm::parameter_server;
-  return learning;
+  return {.workers = static_cast<std::uint32_t>(scenario.cluster.ranks()),
+          .iterations = options.iterations,
+          .learning_rate = options.learning_rate,
+          .batch = options.batch * static_cast<std::uint32_t>(scenario.training.micro_batches),
+          .compression = for_small_problem(scenario),
+          .server = scenario.training.algorithm == TrainingAlgorithm::parameter_server};
 }
 
 constexpr std::array kLearned{TrainingAlgorithm::sync_sgd, TrainingAlgorithm::pipe_sgd,

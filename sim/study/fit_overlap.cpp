@@ -68,18 +68,10 @@ double loss(const Steps& steps, const OverlapConstants& constants) {
   return sum;
 }
 
-double total_bytes(const MeasuredStep& step) {
-  double sum = 0;
-  for (const MeasuredMessage& message : step.messages) {
-    sum += message.bytes;
-  }
-  return sum;
-}
-
 // One message after backward overlaps nothing: what computing and start-up leave is its data.
 OverlapConstants fit_single(const MeasuredSteps& measured, const MeasuredStep& step) {
   const double left = step.step_s - step.forward_s - step.backward_s - step.update_s;
-  const double bytes = total_bytes(step);
+  const double bytes = step.messages.front().bytes;
   if (!(left > measured.startup_s) || !(bytes > 0)) {
     throw UsageError("the step leaves no time for its message after computing and start-up");
   }

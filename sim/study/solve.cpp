@@ -122,17 +122,11 @@ void warn_of_failures(const SolveProblem& problem, Solution& solution) {
 
 // For the message where nothing crosses.
 std::optional<SolvePoint> closest_point(const SolveProblem& problem, const Solution& solution) {
-  std::optional<SolvePoint> closest;
-  double least = HUGE_VAL;
-  for (const SolvePoint& point : solution.points) {
-    const double by =
-        point.metric_value ? std::abs(*point.metric_value - problem.target) : HUGE_VAL;
-    if (by < least) {
-      least = by;
-      closest = point;
-    }
-  }
-  return closest;
+  const auto distance = [&](const SolvePoint& point) {
+    return point.metric_value ? std::abs(*point.metric_value - problem.target) : HUGE_VAL;
+  };
+  const auto closest = std::ranges::min_element(solution.points, {}, distance);
+  return distance(*closest) < HUGE_VAL ? std::optional(*closest) : std::nullopt;
 }
 
 // The crossing of the same direction that is nearest, by the logarithm: of those at smaller values

@@ -129,15 +129,11 @@ void add_mebibytes(TuneValues& out, double bytes) {
 // look past them, for which no list of changes is known: it is scanned.
 void bucket_values(KnobSetup& setup, Knob knob) {
   const bool buckets = knob == Knob::bucket_bytes;
-  if (buckets) {
-    setup.use_schedule_with(kKnobNames[Knob::bucket_bytes]);
-    if (setup.scenario.communication.schedule_options.dear_layers) {
-      setup.set("/communication/dear_layers", nullptr);
-      setup.out.notes.emplace_back("dear_layers is left out: it replaces bucket_bytes");
-      setup.parse();
-    }
-  } else {
-    setup.use_schedule_with(kKnobNames[Knob::fusion_bytes]);
+  setup.use_schedule_with(kKnobNames[knob]);
+  if (buckets && setup.scenario.communication.schedule_options.dear_layers) {
+    setup.set("/communication/dear_layers", nullptr);
+    setup.out.notes.emplace_back("dear_layers is left out: it replaces bucket_bytes");
+    setup.parse();
   }
   const Communication& communication = setup.scenario.communication;
   const buckets::ScheduleOptions standard;
