@@ -1,4 +1,5 @@
-// For which values of bucket_bytes and fusion_bytes the buckets differ (MER 5.2, 5.3, 6.3).
+// Finds the values of bucket_bytes and fusion_bytes for which the buckets differ (MER 5.2, 5.3,
+// 6.3), and the settings of DDP that follow from the best of them.
 #include "study/tune_values.hpp"
 
 #include "base/collected.hpp"

@@ -1,3 +1,5 @@
+// A point is planned, unless its buckets are those of every point, sent and computed forward; what
+// these leave in the members is then read into the summary.
 #include "study/sweep/sweep_quick.hpp"
 
 #include "base/shared_value.hpp"
