@@ -166,8 +166,7 @@ bool flat(AlgorithmId algorithm) {
   return !is_two_level(algorithm) && algorithm != AlgorithmId::parameter_server;
 }
 
-TEST_CASE(
-    "contributions: every algorithm sums and spreads every byte exactly once, 1 to 33 ranks") {
+TEST_CASE("contributions: every algorithm sums and spreads every byte once, 1 to 33 ranks") {
   constexpr std::uint64_t kSeed = 11;
   CAPTURE(kSeed);
   base::RandomStream random({.seed = kSeed});

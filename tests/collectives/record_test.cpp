@@ -145,8 +145,7 @@ TEST_CASE("record: by default only the cheapest exact method runs beside the clo
   CHECK_THROWS_AS((void)make_record(c, AskedMethod::closed_form), stepsim::SimulationError);
 }
 
-TEST_CASE(
-    "record: without the times of ranks a ring of unequal parts is that of its longest part") {
+TEST_CASE("record: without times of ranks a ring of unequal parts is that of its longest part") {
   Collective c = point(Op::allreduce, Id::ring, 999, 1e6, kRates);
   c.options.chunking = Chunking::integer;
   c.options.element_bytes = 4;

@@ -151,8 +151,7 @@ TEST_CASE("streams: pipelines and trees are what all their transfers give") {
   CHECK(chains > 800); // all but some with an order of ranks that leaves nodes more often
 }
 
-TEST_CASE(
-    "streams: one rank and many, 0 bytes, 1 byte, P - 1 bytes, a size that no block divides") {
+TEST_CASE("streams: one rank and many, 0, 1 and P - 1 bytes, a size that no block divides") {
   for (const auto algorithm : kBoth) {
     for (const Shape& shape : {Shape{1, 1, 1}, Shape{2, 1, 1}, Shape{3, 2, 1}, Shape{40, 8, 2},
                                Shape{255, 1, 1}, Shape{1, 300, 1}}) {

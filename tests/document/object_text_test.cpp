@@ -72,8 +72,7 @@ TEST_CASE("object text: members and lists written one by one are the text of the
   }
 }
 
-TEST_CASE(
-    "object text: a list below a member that is written one by one is the text of the whole") {
+TEST_CASE("object text: a list below a member, written one by one, is the text of the whole") {
   base::RandomStream random({.seed = 22});
   for (int round = 0; round < 300; ++round) {
     CAPTURE(round);

@@ -379,8 +379,7 @@ TEST_CASE("kineto: launches of Intel's GPUs and of plug-ins count as those of CU
   }
 }
 
-TEST_CASE(
-    "kineto: two optimizers of an iteration end one step; steps of two processes are refused") {
+TEST_CASE("kineto: two optimizers end one step; steps of two processes are refused") {
   const auto with_updates = [](const std::string& first, const std::string& second) {
     Events events = two_steps();
     std::erase_if(events.list, [](const std::string& event) {

@@ -174,10 +174,6 @@ double mean_round(const layers::Variability& variability, std::uint32_t workers,
   }
 }
 
-} // namespace
-
-namespace {
-
 // Synchronous training of layers on one server, by workers of which the last is a straggler.
 std::string on_server(const std::string& layers, std::uint32_t workers, bool colocated,
                       std::int64_t iterations, const layers::Variability& variability,

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <random>
 
-#include "collectives/method.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "study/sweep/sweep_helpers.hpp"
@@ -106,10 +105,6 @@ std::vector<Axis> random_axes(Random& random) {
   std::shuffle(axes.begin(), axes.end(), random);
   return axes;
 }
-
-} // namespace
-
-namespace {
 
 // The record of a point as `run` answers it, with all its lists.
 study::PointOutcome outcome_of_run(const study::Sweep& sweep, std::int64_t point,
@@ -219,32 +214,6 @@ Axis random_words(Random& random, const char* pointer, std::initializer_list<con
 }
 
 } // namespace
-
-TEST_CASE("sweep: hundreds of networks of one workload have every record of the long way") {
-  const unsigned seed = 2;
-  CAPTURE(seed);
-  Random random(seed);
-  for (int trial = 0; trial < 4; ++trial) {
-    CAPTURE(trial);
-    io::Json scenario = random_scenario(random, 5);
-    io::assign(scenario, "/method", "closed_form");
-    io::assign(scenario, "/communication/concurrency", 1); // several messages go the long way
-    io::assign(scenario, "/cluster/network/reduction_Bps", 1e10); // slower than some links
-    Axis bandwidth{"/cluster/network/bandwidth_Bps", {}};
-    for (int i = 0; i < 70; ++i) {
-      bandwidth.values.emplace_back(std::pow(10, real(random, 6, 12)));
-    }
-    const study::Sweep sweep = study::sweep_over(
-        scenario, {{"/communication/collective", {"auto", "lp", "double_binary_tree", "ring"}},
-                   {"/cluster/nodes", {whole(random, 2, 9), 16}},
-                   bandwidth});
-    study::Files files(STEPSIM_SOURCE_DIR);
-    study::PointRunner short_way(sweep, files);
-    (void)compare_ways(sweep, short_way, files, random);
-    CHECK(short_way.quick_points() > 200); // trees and bounds too, each with its warning
-    CHECK(short_way.warnings().contains(std::string(collectives::kUpperBound)));
-  }
-}
 
 TEST_CASE("sweep: points that share a workload have every record of the long way") {
   const unsigned seed = 3;
