@@ -2,6 +2,7 @@
 // other tools get an error that says what to export instead.
 #include "import/import_detect.hpp"
 
+#include <cctype>
 #include <filesystem>
 #include <system_error>
 
@@ -152,7 +153,52 @@ DetectedFormat detect_text(std::string_view head) {
   return {};
 }
 
+bool digits_at(std::string_view word, std::string_view pattern) { // 'd' = a digit
+  return word.size() >= pattern.size() &&
+         std::equal(pattern.begin(), pattern.end(), word.begin(), [](char p, char c) {
+           return p == 'd' ? std::isdigit(static_cast<unsigned char>(c)) != 0 : p == c;
+         });
+}
+
+bool is_date(std::string_view word) { return word.size() == 10 && digits_at(word, "dddd-dd-dd"); }
+bool is_time(std::string_view word) { return word.size() >= 8 && digits_at(word, "dd:dd:dd"); }
+// 2026-01-31T12:00:00.123
+bool is_stamp(std::string_view word) {
+  return word.size() >= 19 && digits_at(word, "dddd-dd-ddTdd:dd:dd");
+}
+
+// Length of "0:" or "12: " before the text, as srun --label prints it; 0 if there is none.
+std::size_t label_length(std::string_view line) {
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  return digits != 0 && digits != std::string_view::npos && line[digits] == ':' &&
+                 line.size() > digits + 1 && (line[digits + 1] == ' ' || line[digits + 1] == '#')
+             ? digits + 1
+             : 0;
+}
+
 } // namespace
+
+std::string_view untagged(std::string_view line) {
+  line = trimmed(line);
+  while (line.starts_with('[')) {
+    const std::size_t end = line.find(">:");
+    const std::size_t close = line.find(']');
+    if (end == std::string_view::npos || close == std::string_view::npos || close > end ||
+        line.substr(close + 1, 4) != "<std") {
+      break;
+    }
+    line = trimmed(line.substr(end + 2));
+  }
+  line = trimmed(line.substr(label_length(line)));
+  while (true) {
+    const std::string_view word = line.substr(0, line.find_first_of(" \t"));
+    if (word.empty() || word.size() == line.size() ||
+        !(is_date(word) || is_time(word) || is_stamp(word))) {
+      return line;
+    }
+    line = trimmed(line.substr(word.size()));
+  }
+}
 
 // What binary files say of themselves in their first bytes.
 DetectedFormat detect_binary(std::string_view head) {

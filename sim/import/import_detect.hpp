@@ -55,4 +55,8 @@ struct DetectedFormat {
 // input, which cannot be read twice.
 [[nodiscard]] ImportFormat detect_file(const std::string& path);
 
+// A line of a log without what launchers of jobs put in front of it: "[1,0]<stdout>:" of mpirun,
+// "0:" of srun, and time stamps.
+[[nodiscard]] std::string_view untagged(std::string_view line);
+
 } // namespace stepsim::io

@@ -3,6 +3,7 @@
 #include "import/import_osu.hpp"
 
 #include "base/collected.hpp"
+#include "import/import_detect.hpp"
 
 namespace stepsim::io {
 
@@ -97,7 +98,7 @@ public:
       : file_(file), value_(options.value), given_ranks_(options.ranks), ranks_(options.ranks) {}
 
   void line(const TextLine& line) {
-    const std::string_view text = trimmed(line.text);
+    const std::string_view text = untagged(line.text);
     const std::vector<std::string_view> words = words_of(text);
     line_ = line.number;
     if (is_title(text)) {

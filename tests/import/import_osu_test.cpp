@@ -91,7 +91,8 @@ TEST_CASE("osu: operations by title") {
 TEST_CASE("osu: rows are numbers; those that failed validation are left out") {
   const std::string title =
       "# OSU MPI Allreduce Latency Test v7.5\n# Size  Avg Latency(us)  Validation\n";
-  const OsuLog log = import_text(title + "1 12.46 Pass\n2 12.50 Fail\n12 34 jobs\n", with({}, 4));
+  const OsuLog log =
+      import_text(title + "1 12.46 Pass\n[1,0]<stdout>:2 1 Fail\n12 34 jobs\n", with({}, 4));
   REQUIRE(log.points.size() == 1);
   CHECK(log.points[0].time.value == 12.46e-6);
   CHECK(log.warnings ==

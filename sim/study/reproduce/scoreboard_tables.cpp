@@ -354,8 +354,11 @@ PredictedRows predicted_rows(const Records& rows, const Scoreboard& rules, study
   std::optional<InputError> first;           // why the first of the others is not predicted
   const auto skip = [&](const io::Object& row, const InputError& error) {
     first = first ? first : error;
+    const base::Problem& why = error.problems().front();
+    const bool other_file = why.where.empty() && !why.file.empty() && why.file != rules.rows;
     out.not_predicted.push_back(row);
-    out.not_predicted.back().emplace_back("not_predicted", error.problems().front().message);
+    out.not_predicted.back().emplace_back("not_predicted",
+                                          (other_file ? why.file + ": " : "") + why.message);
   };
   for (const io::Object& row : rows) {
     try {
