@@ -6,6 +6,7 @@
 #include <regex>
 #include <tuple>
 
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
 #include "scenario/files/import_source.hpp"
 

@@ -7,8 +7,9 @@
 //       33554432 4194304 double     sum    -1 182.87 183.49 321.10      0 182.88 183.48 321.08 0
 //
 // Job launchers put tags and time stamps in front, NCCL its own lines between.
-#include "import/import_detect.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
+
+#include "import/import_detect.hpp"
 
 namespace stepsim::io {
 

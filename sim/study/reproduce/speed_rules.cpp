@@ -108,12 +108,11 @@ io::Object machines(const io::Object& row, const Scoreboard& rules, double slowe
 
 double batches(const io::Object& row) { return std::max(1.0, row_number(row, "grad_accum")); }
 
-constexpr std::array<std::string_view, 3> kUnits{"samples/s", "tokens/s", "steps/s"};
+constexpr std::array<std::string_view, 4> kUnits{"samples/s", "tokens/s", "steps/s", ""};
 constexpr std::array<std::string_view, 8> kPrecisions{"amp",  "fp16", "bf16",      "fp8",
                                                       "fp32", "tf32", "tf32/fp32", ""};
 constexpr std::size_t kReduced = 4; // of these, from the first on: computing in 16 or 8 bits
 constexpr std::array<std::string_view, 3> kAnswers{"", "true", "false"};
-
 bool counts_steps(const io::Object& row) { return row_text(row, "unit") == kUnits[2]; }
 
 // A column of numbers: whether a row needs one, and what it may be.
@@ -223,18 +222,17 @@ void require_predictable(const io::Object& row, const Scoreboard& rules) {
     refuse("gpus: must be nodes times gpus_per_node, " + std::to_string(gpus) + ", got " +
            row_text(row, "gpus"));
   }
-  const auto refuse_other = [&](std::string_view name, std::span<const std::string_view> words,
-                                std::string_view what) {
-    if (const std::string word = row_text(row, name);
-        std::ranges::find(words, word) == words.end()) {
+  const auto require = [&](const char* name, const auto& words, const char* what) {
+    const std::string word = row_text(row, name);
+    if (std::ranges::find(words, word) == words.end()) {
       refuse(fmt::format("{}: must be {}, got {}", name, what, base::shown_value(word)));
     }
   };
-  refuse_other("unit", kUnits, "samples/s, tokens/s or steps/s");
-  refuse_other("reduced_precision", kAnswers, "true, false or empty");
+  require("unit", kUnits, "samples/s, tokens/s or steps/s");
+  require("reduced_precision", kAnswers, "true, false or empty");
   if (row_text(row, "reduced_precision").empty()) {
-    refuse_other("precision", kPrecisions,
-                 "amp, fp16, bf16, fp8, fp32, tf32, tf32/fp32 or empty without reduced_precision");
+    require("precision", kPrecisions,
+            "amp, fp16, bf16, fp8, fp32, tf32, tf32/fp32 or empty without reduced_precision");
   }
 }
 
