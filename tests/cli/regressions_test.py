@@ -322,6 +322,14 @@ def synchronous_servers_start_all_layers_behind_the_last_pull(place):
         check(near(two, one), schedule, two, one)
 
 
+def a_measured_step_needs_no_accepted_estimate(place):
+    """what a refusal advises is taken"""
+    tree = scenario(nodes=1, workload={"model": "resnet101", "gpu": "v100", "batch_size": 64})
+    refused(place, tree, "give measured_step")
+    tree["workload"]["measured_step"] = {"step_s": 0.5, "batch_size": 64}
+    check(near(summary(place, tree)["iteration_time_s"], 0.5), "the measured step does not come back")
+
+
 def more_servers_than_workers_slow_no_asynchronous_worker(place):
     """a push takes the port of its worker, however many servers have a part of it"""
     for workers, servers in ((1, 2), (1, 8), (2, 4), (4, 4), (4, 32)):
