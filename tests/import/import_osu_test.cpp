@@ -241,8 +241,7 @@ TEST_CASE("import auto: the format from the first bytes") {
   // What people paste of such a log.
   const std::string row = "8 2 float sum -1 10 1 1 0 20 1 1 0\n";
   CHECK(format("#  Rank 71 Group  0 Pid 9 on n device  3 [0x01] H100\n# size count type redop root "
-               "time algbw busbw #wrong\n" +
-               row) == ImportFormat::nccl_tests);
+               "time algbw busbw #wrong\n") == ImportFormat::nccl_tests);
   CHECK(format(row) == ImportFormat::nccl_tests);
   CHECK(format("[1,0]<stdout>:NCCL_NET_OPTS={\"a\":1}\n[1,0]<stdout>:# nThread 1\n") ==
         ImportFormat::nccl_tests);
