@@ -106,11 +106,6 @@ std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterat
   return ends;
 }
 
-// Iterations behind the window run, too, where they slow those of the window.
-std::int64_t iterations_of(const Program& made, const Window& window) {
-  return window.to + 1 + (window.from < 0 ? 0 : programs::iterations_after(made));
-}
-
 // [Kind]: seconds that operations compute, per optimizer step.
 std::array<double, programs::kKindCount> seconds_by_kind(const Program& made) {
   std::array<double, programs::kKindCount> seconds{};
@@ -344,6 +339,10 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
 bool computes(const Program& made, const Operation& operation) {
   return operation.type == programs::OperationType::compute &&
          made.streams[operation.stream].name != programs::kCopyStream;
+}
+
+std::int64_t iterations_of(const Program& made, const Window& window) {
+  return window.to + 1 + (window.from < 0 ? 0 : programs::iterations_after(made));
 }
 
 Window window_of(const Scenario& scenario, const Program& made) {

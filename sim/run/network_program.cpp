@@ -104,7 +104,9 @@ NetworkProgram network_program(const Scenario& scenario, const ScenarioProgram& 
   result.jobs.push_back(job_of(alone ? scenario : scenario_of_job(scenario, 0), made, iterations));
   for (std::size_t j = 1; j <= scenario.other_jobs.size(); ++j) {
     const Scenario other = scenario_of_job(scenario, j);
-    result.jobs.push_back(job_of(other, scenario_program(other, true), iterations));
+    const ScenarioProgram program = scenario_program(other, true);
+    const std::int64_t own = iterations_of(program.program, window_of(other, program.program));
+    result.jobs.push_back(job_of(other, program, std::max(iterations, own)));
   }
   result.run = programs::run_network_jobs(network_of(scenario), result.jobs);
   check_faults(scenario, result.jobs, result.run);

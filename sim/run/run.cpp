@@ -42,6 +42,11 @@ const ProgramMemory* part_of(const ProgramMemory* memory, std::size_t part) {
   return memory == nullptr || memory->hidden.empty() ? nullptr : &memory->hidden[part];
 }
 
+// Where neither is longer, as in a step that computing bounds, the transfers count.
+bool starts_decide(double starts_s, double transfers_s) {
+  return starts_s > transfers_s * (1 + 1e-9);
+}
+
 // Where starts of messages and transfers hide behind each other, the longer of the two is what
 // remains (CON 2); its lists and bottleneck are those of the result.
 Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* memory = nullptr) {
@@ -50,7 +55,7 @@ Result run_algorithm(const Scenario& scenario, Detail detail, ProgramMemory* mem
   }
   Result transfers = run_program(without_starts(scenario), detail, part_of(memory, 0));
   Result starts = run_program(without_transfers(scenario), detail, part_of(memory, 1));
-  const bool start_decides = step_of(starts.summary) > step_of(transfers.summary);
+  const bool start_decides = starts_decide(step_of(starts.summary), step_of(transfers.summary));
   Result result = std::move(start_decides ? starts : transfers);
   if (result.scenario) {
     result.scenario = scenario;
@@ -246,7 +251,7 @@ Scenario deciding(const Scenario& scenario) {
   }
   Scenario transfers = without_starts(scenario);
   Scenario starts = without_transfers(scenario);
-  return period_of(starts) > period_of(transfers) ? starts : transfers;
+  return starts_decide(period_of(starts), period_of(transfers)) ? starts : transfers;
 }
 
 namespace {

@@ -73,6 +73,9 @@ struct Window {
 // a pipeline, where the one iteration that there is counts as a whole (PIP 10).
 [[nodiscard]] Window window_of(const Scenario& scenario, const programs::Program& made);
 
+// The iterations that run. Those behind the window run, too, where they slow those of the window.
+[[nodiscard]] std::int64_t iterations_of(const programs::Program& made, const Window& window);
+
 struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program

@@ -330,6 +330,28 @@ def a_measured_step_needs_no_accepted_estimate(place):
     check(near(summary(place, tree)["iteration_time_s"], 0.5), "the measured step does not come back")
 
 
+def what_hides_the_other_does_not_depend_on_the_last_digit(place):
+    """a step that computing bounds is as long without the starts of messages as without their transfers"""
+    tree = scenario(layer(0.1, 0.2), layer(0.1, 0.2), network={"latency_s": 3e-5, "bandwidth_Bps": 1e9, "transport": "tcp"},
+                    training={"algorithm": "pipe_sgd"}, communication={"collective": "parameter_server"},
+                    conditions="typical")
+    figures = [summary(place, dict(tree, variability={"stragglers": [{"worker": 0, "factor": factor}]}))
+               for factor in [1 + 1e-11 * tiny for tiny in range(12)]]
+    check(figures[0]["bottleneck"] == "compute", "computing bounds the step")
+    check(all(near(figures[0]["communication_s"], each["communication_s"], 1e-8) for each in figures),
+          f"one word of communication: {[each['communication_s'] for each in figures]}")
+
+
+def jobs_have_iterations_of_their_own(place):
+    """the exchanges of the second job outlast its computing, those of the first have no bytes"""
+    tree = scenario(nodes=4, workload=[{"layers": [layer(gradient_bytes=0)], "nodes": 2},
+                                       {"layers": [layer(gradient_bytes=10_000)], "nodes": 2}],
+                    cluster={"topology": {"preset": "star", "hosts": 4, "latency_s": 1e-6, "bandwidth_Bps": 1e9}},
+                    network={"model": "flow"}, training={"iterations": 2})
+    jobs = result(place, tree)["jobs"]
+    check(all(near(job["alone_iteration_time_s"], 3e-3, 0.01) for job in jobs), f"an iteration takes 3 ms: {jobs}")
+
+
 def more_servers_than_workers_slow_no_asynchronous_worker(place):
     """a push takes the port of its worker, however many servers have a part of it"""
     for workers, servers in ((1, 2), (1, 8), (2, 4), (4, 4), (4, 32)):

@@ -191,13 +191,15 @@ class Net:
             return []
         # Where the order of packets or of pushes decides, a moment later may be another order: exactly 1.
         scenario = result["scenario"]
+        # Flows that meet on a link a moment apart share it otherwise than flows that meet at once.
+        meets = scenario["cluster"]["network"]["model"] == "flow" and "topology" in scenario["cluster"]
         ordered = (scenario["cluster"]["network"]["model"] == "packet"
                    or scenario["training"].get("mode") in ("async", "ssp")
+                   # Which of several messages at once ends first decides which comes next.
+                   or (meets and scenario["communication"].get("concurrency", 1) > 1)
                    # Messages that queue reach their period later than a few iterations.
                    or scenario["training"]["algorithm"] in ("local_sgd", "diloco", "easgd", "od_sgd"))
         factor = 1 if ordered else 1.0000000001
-        # Flows that meet on a link a moment apart share it otherwise than flows that meet at once.
-        meets = scenario["cluster"]["network"]["model"] == "flow" and "topology" in scenario["cluster"]
         slack = 1e-4 if meets else 1e-6
         changed["variability"] = {**varied, "stragglers": [{"worker": 0, "factor": factor}]}
         answer = self.stepsim("run", self.stepsim.write(changed), "--json", output="r2.json")

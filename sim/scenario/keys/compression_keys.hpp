@@ -63,11 +63,11 @@ inline constexpr std::array kCompression{
             "single, which has one bucket.",
             io::at_least(1))
         .example("1000"),
-    integer("index_bytes", "Bytes of an index.", io::at_least(1)).by_default(4).example("8"),
+    integer("index_bytes", "Bytes of an index.", io::between(1, 16)).by_default(4).example("8"),
     integer("value_bytes",
             "Bytes of a value as it is sent, in an entry or a factor. The number of values of a "
             "gradient follows from its dtype. The default is 4, or 2 for fp16.",
-            io::at_least(1))
+            io::between(1, 16))
         .example("4"),
     word("allgather", collectives::kSparseAllgathers, "Algorithm that gathers the entries.")
         .by_default("auto"),
@@ -103,9 +103,9 @@ inline constexpr std::array kCompression{
          "How the selections of the ranks overlap.")
         .by_default("random"),
     integer("bits", "Bits of a value.", io::between(1, 32)).by_default(8).example("4"),
-    integer("bucket", "Values that share a scale.", io::at_least(1)).by_default(512),
+    integer("bucket", "Values that share a scale.", io::between(1, 1 << 30)).by_default(512),
     integer("rank", "Rank of the factors.", io::between(1, kMaxRank)).example("4"),
-    integer("block", "Values of a block.", io::at_least(1)).example("256"),
+    integer("block", "Values of a block.", io::between(1, 1 << 30)).example("256"),
     integer("dense_warmup_iterations", "Dense iterations at the start.", io::at_least(0))
         .by_default(512),
     text("name", "What the custom compressor is called in tables.").example(R"("mine")"),

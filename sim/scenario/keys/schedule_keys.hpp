@@ -71,7 +71,7 @@ inline constexpr std::array kScheduleOptions{
     of<&buckets::ScheduleOptions::concurrency>(
         integer("Messages that are sent at once and share the link; the next one waits for one of "
                 "them to end. The default is 2 with asc_wfbp, else 1.",
-                io::at_least(1))
+                io::between(1, 1 << 20))
             .example("2")),
     of<&buckets::ScheduleOptions::channel_shares>(
         word(buckets::kChannelShares,

@@ -22,7 +22,7 @@ inline constexpr std::array kHostCopyForms{
 // A width, or the word to search for one. A width of 1 is synchronous training; every further one
 // makes gradients staler by one iteration.
 inline constexpr std::array kPipelineWidthForms{
-    integer("pipeline_width", "Width K.", io::at_least(1)).example("2"),
+    integer("pipeline_width", "Width K.", io::between(1, 1 << 20)).example("2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
 inline constexpr io::Key kMicroBatches =
@@ -121,7 +121,7 @@ inline constexpr std::array kTrainingRows{
                           .by_default(2)
                           .because("two iterations at once")),
     of<&Training::max_width>(
-        integer("Largest width that optimal tries.", io::at_least(1)).by_default(16)),
+        integer("Largest width that optimal tries.", io::between(1, 1 << 20)).by_default(16)),
     of<&Training::width_tolerance>(
         number("How much slower than max_width the optimal width may be, as a ratio.",
                io::at_least(0))
