@@ -76,8 +76,6 @@ private:
   double least_of_all_ = 0;               // no merge into messages of neighbours ends before
 };
 
-struct OtherRun;
-
 struct ProgramMemory {
   std::optional<ScenarioProgram> made; // every run retimes its exchanges
   // Conditions of the scenario of `made`.
@@ -102,12 +100,8 @@ struct ProgramMemory {
   std::vector<ProgramMemory> hidden{};
   // [2 x part + side]: the runs that give the interval of a result under typical conditions. Each
   // has a memory of its own, because what is moved may change more than times.
-  std::vector<OtherRun> moved{};
-};
-
-struct OtherRun {
-  std::optional<Scenario> scenario; // empty before its first run
-  ProgramMemory memory;
+  std::vector<ProgramMemory> moved{};
+  std::optional<Scenario> own_scenario{}; // of one of `moved`; empty before its first run
 };
 
 } // namespace stepsim::study

@@ -32,8 +32,8 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
     down += shorter * shorter;
     parts.push_back({.factor = name, .share = longer * longer, .at_high = one, .at_low = other});
   };
-  std::vector<OtherRun> only; // one at a time
-  const auto run_of = [&](std::size_t place) -> OtherRun& {
+  std::vector<ProgramMemory> only; // one at a time
+  const auto run_of = [&](std::size_t place) -> ProgramMemory& {
     if (memory == nullptr) {
       only.clear();
       return only.emplace_back();
@@ -53,16 +53,16 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
   for (const Factor factor : scenario.conditions.used | std::views::reverse) {
     const auto place = static_cast<std::size_t>(factor);
     const auto moved_s = [&](std::size_t kept, double deviations) {
-      OtherRun& run = run_of(kept);
-      if (!run.scenario) {
-        run.scenario = scenario;
+      ProgramMemory& run = run_of(kept);
+      if (!run.own_scenario) {
+        run.own_scenario = scenario;
       }
-      if (!move_factor(scenario, factor, deviations, *run.scenario)) {
+      if (!move_factor(scenario, factor, deviations, *run.own_scenario)) {
         return middle;
       }
-      const bool as_fast = run.scenario->conditions.computing == scenario.conditions.computing;
-      run.memory.other_step = as_fast && memory != nullptr ? &memory->own_step : nullptr;
-      return period_of(*run.scenario, &run.memory, memory);
+      const bool as_fast = run.own_scenario->conditions.computing == scenario.conditions.computing;
+      run.other_step = as_fast && memory != nullptr ? &memory->own_step : nullptr;
+      return period_of(*run.own_scenario, &run, memory);
     };
     if (counts(factor)) {
       sides_s[place].first = moved_s(2 * place, 1);
@@ -77,9 +77,9 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
   }
   if (const auto& estimate = scenario.workload.interval; estimate && estimate->low > 0) {
     const auto scaled_s = [&](std::size_t kept, double factor) {
-      OtherRun& run = run_of(kept);
-      run.scenario = with_scaled_computing(scenario, std::pow(factor, 1 / kQuantile80));
-      return period_of(*run.scenario, &run.memory, memory);
+      ProgramMemory& run = run_of(kept);
+      run.own_scenario = with_scaled_computing(scenario, std::pow(factor, 1 / kQuantile80));
+      return period_of(*run.own_scenario, &run, memory);
     };
     add(kEstimateOfInterval, scaled_s(2 * kFactorCount, estimate->high),
         scaled_s(2 * kFactorCount + 1, estimate->low));

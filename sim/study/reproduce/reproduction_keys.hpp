@@ -174,6 +174,8 @@ inline constexpr std::array kSeriesRows{
 
 // The own keys of a part of a figure or a claim, read behind those of its series.
 template <class Part, std::size_t N> struct WithSeries { std::array<io::Bound<Part>, N> rows; };
+template <class Part, std::size_t N>
+WithSeries(std::array<io::Bound<Part>, N>) -> WithSeries<Part, N>;
 template <class Part, std::size_t N> constexpr auto keys_of(const WithSeries<Part, N>& table) {
   return io::joined_keys(io::kRowKeys<kSeriesRows>, io::keys_of(table.rows));
 }
