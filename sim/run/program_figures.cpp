@@ -370,10 +370,7 @@ void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const Wor
 
 std::string_view program_bottleneck(const Scenario& scenario, const ScenarioProgram& made,
                                     const EvaluatedProgram& found, const Summary& summary) {
-  if (summary.straggler_wait_s.value_or(0) > kStragglerShare * step_of(summary)) {
-    return "straggler";
-  }
-  return verdict(
+  const std::string_view word = verdict(
       summary, [&] { return exchanges_on_path(scenario, made, found, summary); },
       [&] {
         const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
@@ -381,6 +378,8 @@ std::string_view program_bottleneck(const Scenario& scenario, const ScenarioProg
         return groups ? largest_of(parts_of(scenario, made))
                       : largest_part(scenario, made.plan, made.units, &made.problem.cost);
       });
+  const double waited = summary.straggler_wait_s.value_or(0);
+  return word == "compute" && waited > kStragglerShare * step_of(summary) ? "straggler" : word;
 }
 
 } // namespace stepsim::study

@@ -7,7 +7,8 @@
 
 namespace stepsim::study {
 
-// Waiting for slower workers is the bottleneck if it takes at least this share of the iteration.
+// The slowest worker bounds a step that computing bounds if others wait for it during more than
+// this share of the iteration, on average.
 inline constexpr double kStragglerShare = 0.1;
 // Waiting for a batch that is read meanwhile is the bottleneck if it takes more than this share.
 inline constexpr double kWaitShare = 0.01;

@@ -7,8 +7,9 @@
 //   compute >= exchange                     compute
 //   else the largest part of the exchanges: latency, bandwidth, reduction, compression
 //
-// Waiting for slower workers, and servers that are busy all the time, are decided before that. The
-// largest part is decided by largest_of() alone, whatever computed the parts.
+// Where computing bounds the step and other workers wait long for the slowest one, the word is
+// straggler. Servers that are busy all the time are decided before that. The largest part is
+// decided by largest_of() alone, whatever computed the parts.
 
 #include "run/evaluated_program.hpp"
 #include "run/scenario_program.hpp"

@@ -239,9 +239,13 @@ Scenario without_leftovers(io::Json& tree, Files& files,
       const std::size_t before = dropped.size();
       for (const base::Problem& problem : error.problems()) {
         const bool meaningless = problem.message.find("no meaning") != std::string::npos;
-        if (meaningless && is_given(tree, problem.where) && may(problem.where)) {
-          dropped.push_back({problem.where, problem.message});
-          drop_key(tree, problem.where);
+        // The scenario may lie inside a result.
+        const std::string where = problem.where.starts_with(tree.pointer())
+                                      ? problem.where.substr(tree.pointer().size())
+                                      : problem.where;
+        if (meaningless && is_given(tree, where) && may(where)) {
+          dropped.push_back({where, problem.message});
+          drop_key(tree, where);
         }
       }
       if (dropped.size() == before) {

@@ -116,6 +116,11 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
         {"twice the bandwidth of the network",
          {assigned(kNetworkPointer<&Network::bandwidth_Bps>, network.bandwidth_Bps * 2)}});
   }
+  if (network.reduction_Bps > 0) {
+    changes.push_back(
+        {"additions twice as fast",
+         {assigned(kNetworkPointer<&Network::reduction_Bps>, network.reduction_Bps * 2)}});
+  }
   if (scenario.cluster.intra && scenario.cluster.gpus_of_domain() > 1) {
     const collectives::LinkCost& intra = *scenario.cluster.intra;
     changes.push_back(

@@ -228,9 +228,7 @@ std::string bound_sentence(const Explained& explained) {
            " computing and " + exchange + " exchanges.";
   case Bound::compute:
     return sentence + compute + " of the time is computing" +
-           (parts.exchange_s > kMentioned * period
-                ? " and " + exchange + " exchanges that nothing hides."
-                : ".");
+           (parts.exchange_s > kMentioned * period ? " and " + exchange + " exchanges." : ".");
   case Bound::exchange:
     return sentence + exchange + " of the time is exchanges " +
            split_text(links, period, explained.bottleneck) + "and " + compute + " computing.";

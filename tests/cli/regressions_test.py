@@ -352,6 +352,37 @@ def jobs_have_iterations_of_their_own(place):
     check(all(near(job["alone_iteration_time_s"], 3e-3, 0.01) for job in jobs), f"an iteration takes 3 ms: {jobs}")
 
 
+def a_result_is_explained_as_its_own_scenario(place):
+    """changes that leave keys of a scenario without a meaning are tried on the scenario of a result, too"""
+    tree = scenario(layer(), layer(), training={"sharding": {"strategy": "full_shard", "wrapping": {"policy": "layer"}}})
+    place.run("run", place.write("case.json", tree), "-o", "result.json", code=0)
+    rows = [[row["change"] for row in json.loads(place.run("explain", name, "--json", code=0).stdout)["what_if"]]
+            for name in ("case.json", "result.json")]
+    check(rows[0] == rows[1] and "sharding zero1" in rows[0], f"the same changes: {rows}")
+    place.run("run", "result.json", "--set", "/training/sharding/strategy=zero1", "-o", "zero1.json", code=0)
+
+
+def a_worker_that_waits_bounds_no_exchange(place):
+    """half of the workers wait for a slow one, and the exchanges of a pipeline take longer than all of them compute"""
+    slow = {"stragglers": [{"worker": 0, "factor": 1.5}]}
+    tree = scenario(layer(4e-3, 8e-3, 30_000_000), training={"algorithm": "pipe_sgd"})
+    figures = [summary(place, dict(tree, variability=each)) for each in ({}, slow)]
+    check(near(figures[0]["iteration_time_s"], figures[1]["iteration_time_s"]), "the slow worker costs nothing")
+    check(figures[1]["straggler_wait_s"] > 0.1 * figures[1]["iteration_time_s"], "the others wait")
+    check([each["bottleneck"] for each in figures] == ["bandwidth", "bandwidth"], f"{figures[1]['bottleneck']}")
+    bound = summary(place, dict(tree, variability={"stragglers": [{"worker": 0, "factor": 5}]}))
+    check(bound["bottleneck"] == "straggler", "five times slower bounds it")
+
+
+def what_bounds_a_step_has_a_change(place):
+    """where adding gradients bounds the step, faster additions are among the changes and help most"""
+    tree = scenario(layer(gradient_bytes=10_000_000),
+                    network={"latency_s": 1e-5, "bandwidth_Bps": 1e10, "reduction_Bps": 2e8})
+    told = json.loads(place.run("explain", place.write("case.json", tree), "--json", code=0).stdout)
+    best = min(told["what_if"], key=lambda row: row["iteration_time_s"])
+    check(best["change"] == "additions twice as fast", f"{best}")
+
+
 def more_servers_than_workers_slow_no_asynchronous_worker(place):
     """a push takes the port of its worker, however many servers have a part of it"""
     for workers, servers in ((1, 2), (1, 8), (2, 4), (4, 4), (4, 32)):
