@@ -183,6 +183,24 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
   part.no_more();
 }
 
+// The curve that the calibration has for dense messages; null beside a latency, delay or bandwidth
+// that is given, which wins over the curves of a calibration, too.
+const links::CollectiveCurve* dense_curve(const io::Json& tree, const Scenario& scenario) {
+  const Network& network = scenario.cluster.network;
+  const bool calibrated = scenario.communication.calibrated;
+  const bool given = is_given(tree, kNetworkPointer<&Network::latency_s>) ||
+                     is_given(tree, kNetworkPointer<&Network::bandwidth_Bps>) ||
+                     is_given(tree, kNetworkPointer<&Network::delay_s>);
+  if (!network.profile || scenario.cluster.ranks() == 1 || (given && !calibrated)) {
+    return nullptr;
+  }
+  const std::string_view wanted =
+      calibrated ? "" : collectives::name(scenario.communication.collective);
+  return find_curve(*network.profile,
+                    {"allreduce", wanted, scenario.cluster.ranks(), sent_element_bytes(scenario),
+                     start_up_of(scenario.communication)});
+}
+
 // The order decides which times win: a simulated network, then the links (where gradients are
 // compressed, since curves are measured for dense ones; fp16 sends them as dense ones of half the
 // bytes), then exchange_s, then a given cost, then a curve of the calibration with the same number
@@ -201,6 +219,13 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     if (network.bandwidth_Bps <= 0 && scenario.cluster.nodes > 1 && place != nullptr) {
       context.problems.add(*place, "a compressed exchange needs latency_s and bandwidth_Bps: "
                                    "measured costs are of dense gradients");
+    }
+    if (const auto* curve = dense_curve(tree, scenario)) {
+      scenario.warnings.push_back(fmt::format(
+          "the curve of {} in {} was measured for dense gradients: messages of {} take latency and "
+          "bandwidth instead, so that gains over dense training are uncertain",
+          curve->algorithm, network.calibration,
+          collectives::row(scenario.communication.compression.method).name));
     }
     return;
   }
@@ -226,7 +251,6 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     return; // could not be read
   }
   const links::NetworkProfile& profile = *network.profile;
-  // A latency, delay or bandwidth given beside the calibration wins over its curves, too.
   const bool latency = is_given(tree, kNetworkPointer<&Network::latency_s>);
   const bool rate = is_given(tree, kNetworkPointer<&Network::bandwidth_Bps>);
   if (!calibrated && (latency || rate || is_given(tree, kNetworkPointer<&Network::delay_s>))) {
@@ -237,12 +261,7 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     }
     return;
   }
-  const std::string_view wanted =
-      calibrated ? "" : collectives::name(scenario.communication.collective);
-  const links::CollectiveCurve* best =
-      find_curve(profile, {"allreduce", wanted, scenario.cluster.ranks(),
-                           sent_element_bytes(scenario), start_up_of(scenario.communication)});
-  if (best != nullptr) {
+  if (const links::CollectiveCurve* best = dense_curve(tree, scenario)) {
     network.curve = cost_of(*best);
     network.valid_bytes = {best->segments.front().from_bytes, best->segments.back().to_bytes};
     network.curve_source = "calibration " + network.calibration + ", " + best->algorithm +
@@ -251,7 +270,7 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
     return;
   }
   if (calibrated) {
-    const std::string available = measured_ranks(profile, wanted);
+    const std::string available = measured_ranks(profile, "");
     context.problems.add(*place, "no allreduce curve of " +
                                      base::counted(scenario.cluster.ranks(), "rank") +
                                      (available.empty() ? "" : "; measured: " + available));
@@ -294,13 +313,6 @@ void add_profile_warnings(Scenario& scenario) {
   const bool sparse =
       collectives::row(compression.method).kind == collectives::CompressionKind::sparse;
   const std::int64_t ranks = scenario.cluster.ranks();
-  if (scenario.communication.calibrated && ranks > 1 && is_compressed(scenario) &&
-      !scenario.cluster.network.curve) {
-    scenario.warnings.push_back(fmt::format(
-        "collective calibrated: curves are measured for dense gradients; messages of {} "
-        "take latency and bandwidth",
-        collectives::row(compression.method).name));
-  }
   if (auto failed = links::grade_warning(profile)) {
     scenario.warnings.insert(scenario.warnings.begin(), std::move(*failed)); // the first to be read
   }

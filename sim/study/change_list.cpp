@@ -286,11 +286,14 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   set_kind(ChangeKind::collective);
   add_other_schedules(scenario, changes);
   set_kind(ChangeKind::schedule);
-  // A library sends gradients as they are: the change would be one of the collective, too.
-  if (scenario.communication.compression.method == collectives::CompressionMethod::none &&
-      !scenario.communication.library) {
+  // A library sends gradients as they are: the change would be one of the collective, too. A curve
+  // that was measured for dense messages holds for fp16, but not for truncate16.
+  if (scenario.communication.compression.method != collectives::CompressionMethod::none) {
+    changes.push_back({"gradients without compression", {"/communication/compression=null"}});
+  } else if (!scenario.communication.library) {
+    const std::string method = nominal.cluster.network.curve ? "fp16" : "truncate16";
     changes.push_back(
-        {"gradients in 16 bits (truncate16)", {"/communication/compression/method=truncate16"}});
+        {"gradients in 16 bits (" + method + ")", {"/communication/compression/method=" + method}});
   }
   set_kind(ChangeKind::compression);
   return changes;

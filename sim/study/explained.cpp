@@ -252,15 +252,23 @@ std::string exposed_sentence(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
   const double exposed = explained.explanation.exposed_s;
   const double steps = explained.program.steps;
-  if (!(exposed > kMentioned * period)) {
+  const auto wait =
+      std::ranges::find(explained.program.operations, programs::kWait, &programs::Operation::id);
+  const double waited =
+      wait == explained.program.operations.end() ? 0 : std::min(exposed, wait->seconds.value);
+  const double gain = exposed - waited; // of exchanges that take no time
+  if (!(gain > kMentioned * period)) {
     return fmt::format(
         "Communication is hidden behind {}: free exchanges would gain less than 0.5 %.",
         delay_seconds(explained) > kMentioned * period ? "computing and delays" : "computing");
   }
   return "With exchanges that take no time a step would take " +
-         base::readable_seconds((period - exposed) / steps) + ": exposed communication is " +
+         base::readable_seconds((period - gain) / steps) + ": exposed communication is " +
          base::readable_seconds(exposed / steps) + ", " + percent(exposed / period) +
-         " of the step.";
+         " of the step" +
+         (waited > 0 ? ", and " + base::readable_seconds(waited / steps) +
+                           " of it waiting that no operation explains."
+                     : ".");
 }
 
 std::string interference_sentence(const Explained& explained) {

@@ -17,6 +17,18 @@ double workload_s(const layers::Trace& trace) {
   return layers * micro_steps(trace) + trace.update.value + trace.framework.value;
 }
 
+} // namespace
+
+void leave_out_advice(std::vector<std::string>& warnings) {
+  for (std::string& warning : warnings) {
+    if (warning.starts_with("host-bound:")) {
+      warning.resize(std::min(warning.size(), warning.find(';')));
+    }
+  }
+}
+
+namespace {
+
 layers::Trace stretched(layers::Trace trace, double factor) {
   const auto stretch = [factor](Seconds& time) { time = time * factor; };
   for (layers::Layer& layer : trace.layers) {
@@ -31,6 +43,9 @@ layers::Trace stretched(layers::Trace trace, double factor) {
   }
   trace.time_scale *= factor;
   trace.time_basis = trace.time_scale == 1 ? "kernel" : "wall";
+  if (trace.time_basis == "wall") {
+    leave_out_advice(trace.warnings);
+  }
   return trace;
 }
 

@@ -67,11 +67,7 @@ public:
       }
     }
     add_points(study, carried);
-    for (std::string& warning : study.warnings) { // the host is carried, whatever times are read
-      if (warning.starts_with("host-bound:")) {
-        warning.resize(std::min(warning.size(), warning.find(';')));
-      }
-    }
+    leave_out_advice(study.warnings); // the host is carried, whatever times are read
     return study;
   }
 

@@ -37,6 +37,9 @@ using JobStep = std::vector<layers::MeasuredStep>;
 [[nodiscard]] std::vector<JobStep> timed_steps(const layers::Trace& trace);
 [[nodiscard]] DeviceTimes device_times(std::span<const JobStep> steps);
 
+// Cuts the advice to keep the time of a slow host from warnings about it: it is kept.
+void leave_out_advice(std::vector<std::string>& warnings);
+
 // What is carried: the factor on the times of layers, update and framework, and the time of input
 // of a micro-step that nothing hides, s.
 struct Carried {

@@ -48,7 +48,7 @@ TEST_CASE("a warning says that encoded messages take the links of a calibration,
                io::Object{{"latency_s", 1e-6}, {"bandwidth_Bps", 1e11}});
     io::assign(tree, "/communication/compression", compression);
     return std::ranges::any_of(run_text(io::compact(tree)).warnings, [](const std::string& text) {
-      return text.starts_with("collective calibrated: curves are measured for dense gradients");
+      return text.find("was measured for dense gradients") != std::string::npos;
     });
   };
   CHECK_FALSE(warns("fp16")); // dense ones of half the bytes

@@ -204,6 +204,7 @@ std::string times_text(const study::Result& result) {
   }
   row("  exposed communication", summary.exposed_communication_s);
   row_if("    of that interference", summary.interference_s);
+  row_if("    of that waiting (wait_s)", study::wait_of_step(*result.scenario).value);
   row_if("  waiting for input", summary.input_wait_s);
   row_if("waiting for slower workers, mean", summary.straggler_wait_s);
   if (side) {

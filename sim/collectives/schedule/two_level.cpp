@@ -267,10 +267,15 @@ std::uint32_t pipeline_chunks(const Collective& collective) {
     return collective.algorithm == kTwoLevel ? halves_seconds(collective, shape, slowest, chunks)
                                              : collnet_seconds(collective, chunks);
   };
+  constexpr double kRounding = 1e-12;
   std::uint32_t best = 1;
   double best_s = seconds(1);
   for (std::uint32_t chunks = 2; chunks <= kMostChunks; ++chunks) {
-    if (const double time = seconds(chunks); time < best_s) {
+    const double time = seconds(chunks);
+    if (time > best_s * (1 + kRounding)) {
+      break; // the stages are lines of a chunk's bytes, so that the time is convex in the chunks
+    }
+    if (time < best_s) {
       best = chunks;
       best_s = time;
     }
