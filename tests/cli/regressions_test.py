@@ -383,6 +383,45 @@ def what_bounds_a_step_has_a_change(place):
     check(best["change"] == "additions twice as fast", f"{best}")
 
 
+def training_without_its_compression_is_tried(place):
+    """where selecting costs more than it saves, the best change is to send gradients as they are"""
+    tree = scenario(communication={"compression": {"method": "topk", "density": 0.01,
+                                                   "costs": {"select_s_per_element": 1e-7}}})
+    told = json.loads(place.run("explain", place.write("case.json", tree), "--json", code=0).stdout)
+    best = min(told["what_if"], key=lambda row: row["iteration_time_s"])
+    check(best["change"] == "gradients without compression", f"{best}")
+    dense = summary(place, dict(tree, communication={}))["iteration_time_s"]
+    check(near(best["iteration_time_s"], dense), f"{best['iteration_time_s']} is that of dense training, {dense}")
+
+
+def waiting_is_no_exchange(place):
+    """exchanges that take no time leave the time that workers wait for other reasons"""
+    tree = scenario(network={"latency_s": 1e-9, "bandwidth_Bps": 1e14}, training={"wait_s": 0.02}, allow_unusual=True)
+    tree["cluster"]["network"]["latency_s"] = 1e-3
+    told = place.run("explain", place.write("case.json", tree), code=0).stdout.decode()
+    check("a step would take 23.00 ms" in told and "20.00 ms of it waiting" in told, told.splitlines()[2])
+
+
+def messages_that_leave_a_measured_curve_say_so(place):
+    """compressed messages take latency and bandwidth of a calibration whose curves are of dense ones"""
+    def warned(compression):
+        tree = json.loads((ROOT / "examples/testbed.scenario.json").read_text())
+        tree["workload"]["trace"] = str(ROOT / "traces/resnet50.ddp.2xa100.json")
+        tree["cluster"]["network"]["calibration"] = str(ROOT / "topologies/testbed-4x200mbps.calibration.json")
+        tree["communication"]["compression"] = compression
+        return any("was measured for dense gradients" in text for text in result(place, tree)["warnings"])
+
+    check([warned(each) for each in ("none", "fp16", "truncate16")] == [False, False, True], "one of three")
+
+
+def a_studied_trace_that_keeps_the_host_says_nothing_else(place):
+    """the trace that study writes has the host's time in it, and no advice to keep it"""
+    place.run("study", "resnet50.ddp.2xa100", "--gpus", "8", "-o", "D", code=0)
+    trace = json.loads((place.folder / "D" / "trace.json").read_text())
+    check(trace["time_basis"] == "wall", trace["time_basis"])
+    check(not any("keeps the host" in text for text in trace["warnings"]), f"{trace['warnings']}")
+
+
 def more_servers_than_workers_slow_no_asynchronous_worker(place):
     """a push takes the port of its worker, however many servers have a part of it"""
     for workers, servers in ((1, 2), (1, 8), (2, 4), (4, 4), (4, 32)):
