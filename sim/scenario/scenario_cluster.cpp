@@ -76,6 +76,18 @@ std::string measured_ranks(const links::NetworkProfile& profile, std::string_vie
   return list;
 }
 
+// The collectives that curves of so many ranks serve, such as "lp or ring"; "" = none.
+std::string measured_collectives(const links::NetworkProfile& profile, std::int64_t ranks) {
+  std::set<std::string> names;
+  for (const links::CollectiveCurve& curve : profile.collectives) {
+    if (curve.op == "allreduce" && curve.ranks == ranks) {
+      names.insert(find_curve(profile, {"allreduce", "", ranks}) == &curve ? "calibrated"
+                                                                           : curve.algorithm);
+    }
+  }
+  return base::listed(std::vector(names.begin(), names.end()), std::identity(), ", ", " or ");
+}
+
 // An algorithm that was not measured takes the times of messages by what their ranks do at the same
 // time (CAL 8.4, D9), where the calibration has them; so does a choice among algorithms.
 void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
@@ -269,14 +281,18 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
                            measured_halves(scenario);
     return;
   }
+  const std::string others = measured_collectives(profile, scenario.cluster.ranks());
   if (calibrated) {
     const std::string available = measured_ranks(profile, "");
     context.problems.add(*place, "no allreduce curve of " +
                                      base::counted(scenario.cluster.ranks(), "rank") +
-                                     (available.empty() ? "" : "; measured: " + available));
+                                     (!available.empty() ? "; measured: " + available
+                                      : others.empty()   ? ""
+                                                         : "; use collective " + others));
   } else if (network.bandwidth_Bps <= 0 && !profile.collectives.empty()) {
     context.problems.add(*place, "gives measured curves but no latency and bandwidth; use "
-                                 "collective calibrated");
+                                 "collective " +
+                                     (others.empty() ? "calibrated" : others));
   } else {
     take_steps(profile, scenario);
   }

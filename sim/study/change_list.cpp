@@ -157,6 +157,17 @@ void add_other_exchanges(const Scenario& scenario, Changes& changes) {
   }
 }
 
+void add_more_servers(const Scenario& scenario, Changes& changes) {
+  const collectives::Options& options = scenario.communication.options;
+  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
+      options.placement == collectives::Placement::dedicated) {
+    changes.push_back(
+        {"twice as many servers", {"/training/servers=" + std::to_string(2 * options.servers)}});
+    changes.push_back(
+        {"a server on every worker", {"/training/placement=sharded", "/training/servers=null"}});
+  }
+}
+
 void add_other_schedules(const Scenario& scenario, Changes& changes) {
   for (const buckets::Planner& planner : buckets::planners()) {
     if (planner.compared && planner.schedule != scenario.communication.schedule) {
@@ -283,6 +294,7 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   add_more_cards(scenario, changes);
   set_kind(ChangeKind::network);
   add_other_exchanges(scenario, changes);
+  add_more_servers(scenario, changes);
   set_kind(ChangeKind::collective);
   add_other_schedules(scenario, changes);
   set_kind(ChangeKind::schedule);

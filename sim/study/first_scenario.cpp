@@ -205,6 +205,11 @@ FirstScenario first_scenario(io::Json given, Files& files, const std::string& ou
   choose_sharding(tree, files, first);
   const Scenario scenario = parse_scenario(tree, files);
   first.nodes = scenario.cluster.nodes;
+  const auto late =
+      std::ranges::find_if(scenario.workload.warnings, [](const std::string& warning) {
+        return warning.starts_with("host-bound:");
+      });
+  first.host_bound = late == scenario.workload.warnings.end() ? "" : *late;
   const std::vector<DefaultValue> defaults = defaults_that_decide(tree, scenario);
   if (std::string text = defaults_text(defaults); !text.empty()) {
     first.assumed.push_back(std::move(text));

@@ -13,8 +13,9 @@ struct FirstScenario {
   std::vector<std::string> assumed;    // values chosen here: "nodes 8", "schedule trace (5 measured
                                        // buckets)"
   std::vector<std::string> from_trace; // what the trace recorded: "micro_batches 4"
-  std::string memory;    // "memory 179 of 80.0 GB without sharding, ..."; "" = nothing was chosen
-  bool exceeds_memory{}; // although the sharding was chosen
+  std::string memory;     // "memory 179 of 80.0 GB without sharding, ..."; "" = nothing was chosen
+  bool exceeds_memory{};  // although the sharding was chosen
+  std::string host_bound; // a warning of the trace, whose times leave a slow host out; "" = none
   std::int64_t nodes{};
 };
 

@@ -236,7 +236,9 @@ void add_references(const TuneProblem& problem, const TuneValues& values, io::Js
                   with_value(values.scenario, pointer, values.default_value), values.default_value,
                   files, tuning);
   }
-  if (row(problem.knob).merges) {
+  // The best merge ends first where messages slow nothing down.
+  if (row(problem.knob).merges &&
+      !parse_scenario(problem.scenario, files, Leftovers::ignore).training.overlap.any()) {
     add_reference(std::string(kBestMerge),
                   with_value(problem.scenario, "/communication/schedule", "optimal"), nullptr,
                   files, tuning);

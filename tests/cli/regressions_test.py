@@ -394,6 +394,29 @@ def training_without_its_compression_is_tried(place):
     check(near(best["iteration_time_s"], dense), f"{best['iteration_time_s']} is that of dense training, {dense}")
 
 
+def more_servers_are_tried(place):
+    """one server is the port that everything goes through: one on every worker helps most"""
+    tree = scenario(layer(), nodes=8, training={"algorithm": "parameter_server"})
+    told = json.loads(place.run("explain", place.write("case.json", tree), "--json", code=0).stdout)
+    best = min(told["what_if"], key=lambda row: row["iteration_time_s"])
+    check(best["change"] == "a server on every worker", f"{best}")
+
+
+def a_trace_without_its_host_says_so_at_once(place):
+    """init tells of a host that the times leave out, and of the command that keeps it"""
+    said = place.run("init", "--trace", "resnet50.ddp.2xa100", "-o", "s1.json", code=0)
+    text = (said.stdout + said.stderr).decode()
+    check("host-bound: " in text and "stepsim study resnet50.ddp.2xa100" in text, text)
+
+
+def a_best_value_that_is_worse_is_left(place):
+    """the values of a knob may all be slower than the scenario, which has none of them"""
+    tree = scenario(layer(0.1, 0.2), training={"algorithm": "easgd", "local_steps": 8})
+    text = place.run("tune", place.write("case.json", tree), "--knob", "pipeline_width", code=0).stdout.decode()
+    slower = float(re.search(r"^current .*?(-?[\d.e-]+)$", text, flags=re.M)[1])
+    check((slower < 0) == ("leave it: the scenario as it is takes" in text), text)
+
+
 def waiting_is_no_exchange(place):
     """exchanges that take no time leave the time that workers wait for other reasons"""
     tree = scenario(network={"latency_s": 1e-9, "bandwidth_Bps": 1e14}, training={"wait_s": 0.02}, allow_unusual=True)

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/shell_word.hpp"
 #include "cli/commands/scenario_input.hpp"
 #include "cli/shell/flag_values.hpp"
 #include "import/import_detect.hpp"
@@ -121,8 +122,9 @@ io::Json given_keys(const TypedFlags& texts, const std::string& variability, boo
   return tree;
 }
 
-// The memory, the assumptions, and the commands that come next.
-std::string summary(const study::FirstScenario& first, const std::string& output) {
+// The memory, the assumptions, and the commands that come next. `trace` is as it was typed, or "".
+std::string summary(const study::FirstScenario& first, const std::string& output,
+                    const std::string& trace) {
   std::string text = first.memory + (first.memory.empty() ? "" : "\n") + first.name + ", " +
                      base::counted(first.nodes, "node") + "\n";
   const auto add = [&](const char* start, const std::vector<std::string>& list) {
@@ -130,12 +132,16 @@ std::string summary(const study::FirstScenario& first, const std::string& output
   };
   add("from the trace: ", first.from_trace);
   add("assumed: ", first.assumed);
+  text += first.host_bound + (first.host_bound.empty() ? "" : "\n");
   const std::string file = output == "-" ? "s.json" : output;
   const std::string over = first.nodes > 1 ? fmt::format("/cluster/nodes={},{},{}", first.nodes / 2,
                                                          first.nodes, 2 * first.nodes)
                                            : "/communication/schedule=single,wfbp,ddp";
-  return text +
-         "next: " + (first.exceeds_memory ? "stepsim plan-training " + file + "\n      " : "") +
+  return text + "next: " +
+         (first.host_bound.empty() || trace.empty()
+              ? ""
+              : "stepsim study " + base::quoted_word(trace) + " (keeps the host's time)\n      ") +
+         (first.exceeds_memory ? "stepsim plan-training " + file + "\n      " : "") +
          "stepsim run " + file + "\n      stepsim compare " + file + " --over " + over + "\n";
 }
 
@@ -174,7 +180,7 @@ int init(const Invocation& invocation) {
     }
   }();
   write_tree(common, first.tree);
-  print_beside(summary(first, common.output), common);
+  print_beside(summary(first, common.output, texts.at("--trace")), common);
   return kOk;
 }
 

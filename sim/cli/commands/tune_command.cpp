@@ -189,6 +189,10 @@ std::string best_text(const study::TuneProblem& problem, const study::Tuning& tu
                                base::significant(tuning.tolerance * 100, 2) + " %";
   }
   text += "\n";
+  if (tuning.gain && base::comparable(1 + tuning.gain->value) < 1) {
+    text += "leave it: the scenario as it is takes " +
+            percent_cell(1 - 1 / (1 - tuning.gain->value)) + " less\n";
+  }
   if (tuning.gain && tuning.gain->value > 0) {
     std::string gain = percent_cell(tuning.gain->value);
     const std::string error = percent_cell(tuning.gain->published_error);

@@ -1,8 +1,14 @@
 #include "cli/text/answer_texts.hpp"
 
+#include "run/network_figures.hpp"
+
 namespace stepsim::cli {
 
 std::string conditions_text(const study::Scenario& scenario) {
+  if (!scenario.nominal && study::has_servers(scenario) && scenario.cluster.gpus_per_node > 1) {
+    return "ideal: nothing is lost, and each GPU pushes for itself; under typical conditions a "
+           "machine pushes once";
+  }
   if (!scenario.nominal) {
     return "ideal: nothing is lost; real steps are longer (docs/accuracy.md)";
   }

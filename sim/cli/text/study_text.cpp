@@ -53,8 +53,10 @@ std::string bucket_sentence(const study::DdpBuckets& buckets) {
 }
 
 // No rows of the changes: no key of a scenario makes the host or its input faster.
-std::string host_text(const study::DeviceTimes& times) {
-  const auto saves = [&](std::string_view what, double seconds) {
+std::string host_text(const study::TraceGap& gap) {
+  const study::DeviceTimes& times = gap.times;
+  const auto saves = [&](std::string_view what, double saved) {
+    const double seconds = std::min(saved, times.step_s - gap.ideal_s); // what is left stays
     return seconds < kMuch * times.step_s ? ""
                                           : "; " + std::string(what) + " up to " + number(seconds) +
                                                 " ms of the recorded step";
@@ -151,7 +153,7 @@ std::vector<std::string> help_sentences(const study::TraceStudy& study) {
     const study::Effort effort = *study::kEfforts.find(word);
     out.push_back(help_sentence(study, effort));
     if (effort == study::Effort::software && study.answer) {
-      out.back() += host_text(study.answer->gap.times);
+      out.back() += host_text(study.answer->gap);
     }
   }
   if (study.buckets) {
