@@ -105,8 +105,8 @@ std::string failure_text(const GroupFit& fit) {
 
 // Warns where the smallest message takes more than kLatencyHidden times the latency to transfer, so
 // that an error of ten percent there hides the latency, and where the interval of the latency
-// reaches 0.
-void warn_about_latency(GroupFit& fit) {
+// reaches 0; where the latency hides the time of the bytes of the largest message as well.
+void warn_about_ends(GroupFit& fit) {
   if (!grows(fit)) {
     return;
   }
@@ -118,6 +118,11 @@ void warn_about_latency(GroupFit& fit) {
   } else if (reaches_zero) {
     fit.warnings.push_back(fit.group.text() +
                            ": the interval of the latency reaches 0: latency is uncertain");
+  }
+  const double largest = fit.group.points.back().bytes;
+  if (fit.line.startup_s > kLatencyHidden * fit.line.per_byte_s * largest) {
+    fit.warnings.push_back(fit.group.text() + ": largest size " + base::readable_bytes(largest) +
+                           ": bandwidth is uncertain");
   }
 }
 
@@ -193,7 +198,7 @@ GroupFit fit_group(const Group& group, const FitOptions& options) {
   if (fit.grade == Grade::fail) {
     fit.failure = failure_text(fit);
   }
-  warn_about_latency(fit);
+  warn_about_ends(fit);
   return fit;
 }
 

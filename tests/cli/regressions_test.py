@@ -417,6 +417,17 @@ def a_best_value_that_is_worse_is_left(place):
     check((slower < 0) == ("leave it: the scenario as it is takes" in text), text)
 
 
+def a_measured_step_that_cannot_be_is_doubted(place):
+    """a measured step far outside the interval of its prediction is another unit, or says nothing of the factors"""
+    tree = scenario(layer(0.1, 0.2), network={"latency_s": 1e-5, "bandwidth_Bps": 1.25e9, "transport": "tcp"},
+                    conditions="typical")
+
+    def doubts(measured):
+        return [text for text in result(place, tree, "--measured-total", measured)["warnings"] if "is far from" in text]
+
+    check([len(doubts(each)) for each in ("310ms", "310us", "310s")] == [0, 1, 1], "two of three")
+
+
 def waiting_is_no_exchange(place):
     """exchanges that take no time leave the time that workers wait for other reasons"""
     tree = scenario(network={"latency_s": 1e-9, "bandwidth_Bps": 1e14}, training={"wait_s": 0.02}, allow_unusual=True)

@@ -3,8 +3,10 @@
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/core.h>
 
 #include "cli/shell/entry.hpp"
+#include "cli/shell/output.hpp"
 #include "study/fits.hpp"
 
 namespace stepsim::cli {
@@ -59,6 +61,17 @@ int fit_conditions_command(const Invocation& invocation) {
   study::Files files(invocation.data_folder, {common.output});
   const io::Json tree = io::read_json(name);
   const study::ConditionsFit fit = study::fit_conditions(tree, files);
+  constexpr double kFar = 0.5;
+  for (std::size_t i = 0; i < fit.rows.size(); ++i) {
+    const study::FittedRow& row = fit.rows[i];
+    if (std::abs(row.after_s / row.measured_s - 1) > kFar) {
+      print_warnings({{fmt::format("row {}: measured {}, {} with the fitted factors: "
+                                   "another unit, or something that no factor describes",
+                                   i, base::readable_seconds(row.measured_s),
+                                   base::readable_seconds(row.after_s))}},
+                     common);
+    }
+  }
   return write_document(common, {.tables = [&] { return fit_tables(fit); },
                                  .tree = [&] { return study::conditions_tree(fit); }});
 }

@@ -203,9 +203,18 @@ void correct(const RunOptions& options, const io::Json& tree, study::Files& file
   io::Json other = tree;
   apply_flags(other, changes);
   const study::Scenario scenario = load_scenario(other, files, changes, study::Leftovers::ignore);
-  result.measured_total =
-      study::corrected_by(result, run_scenario(scenario, other, changes), measured_s);
+  const study::Result run = run_scenario(scenario, other, changes);
+  result.measured_total = study::corrected_by(result, run, measured_s);
   result.measured_total->at = options.at;
+  const auto band = study::band_of(run.summary);
+  const double ratio = measured_s / study::step_of(run.summary);
+  const auto beyond = [&](double end) { return std::pow(end / study::step_of(run.summary), 2); };
+  if (band && (ratio < beyond(band->low) || ratio > beyond(band->high))) {
+    result.warnings.push_back("--measured-total: " + base::readable_seconds(measured_s) +
+                              " is far from the prediction of that step, " +
+                              base::readable_seconds(study::step_of(run.summary), band) +
+                              ": another unit, or something that no factor describes");
+  }
 }
 
 } // namespace
