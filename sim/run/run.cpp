@@ -364,11 +364,11 @@ Result run_replications(const Scenario& scenario, std::int64_t replications) {
   if (replications > 1) {
     average(all, result.summary);
     fill_following(scenario, result.summary);
-    if (!result.summary.interval_parts.empty()) { // as wide as for the first replication
-      *result.summary.iteration_time_low_s *= step_of(result.summary) / periods.front();
-      *result.summary.iteration_time_high_s *= step_of(result.summary) / periods.front();
+    const base::Interval mean = base::mean_interval(periods, kLevel80);
+    if (!result.summary.interval_parts.empty()) {
+      replace_mean_in_interval(mean, periods.front(), result.summary);
     } else {
-      set_interval(scenario, base::mean_interval(periods, kLevel80), result.summary);
+      set_interval(scenario, mean, result.summary);
     }
     result.warnings.push_back("times, speeds and losses are means of " +
                               std::to_string(replications) +

@@ -75,6 +75,9 @@ struct ProgramMemory;
 // of typical conditions and what differs between equal runs, of the model of a library, if one is
 // asked, and of the estimate of computing beside either. `memory`, if not null, is that of the run.
 void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary& summary);
+// Gives the mean of replications, of which the first had the interval of `summary` and a step of
+// `first_s`, the interval in which its own uncertainty replaces that of the first one.
+void replace_mean_in_interval(const base::Interval& mean, double first_s, Summary& summary);
 
 // How long the whole training takes, what it costs, and how much of its time is useful where
 // machines fail: the figures of /job, which follow from the step.

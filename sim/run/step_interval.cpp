@@ -10,6 +10,17 @@
 
 namespace stepsim::study {
 
+namespace {
+
+constexpr double kLeast = 1e-6; // of the step: the low end of a mean may lie below 0
+
+// In standard deviations of the logarithm.
+double deviation_of(double seconds, double step_s) {
+  return std::log(std::max(seconds / step_s, kLeast)) / kQuantile80;
+}
+
+} // namespace
+
 // What makes the step longer or shorter adds up in squares. The model of a library may be off in
 // the same direction for all messages.
 void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary& summary) {
@@ -41,9 +52,14 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
     memory->moved.resize(2 * (kFactorCount + 1));
     return memory->moved[place];
   };
+  if (const auto band = band_of(summary)) { // of the mean of random times
+    add(kMeanOfInterval, middle * std::exp(deviation_of(band->high, middle)),
+        middle * std::exp(deviation_of(band->low, middle)));
+  }
   if (is_typical(scenario)) {
-    up = down = kRestSpread * kRestSpread;
-    parts.push_back({.factor = kRestOfInterval, .share = up});
+    up += kRestSpread * kRestSpread;
+    down += kRestSpread * kRestSpread;
+    parts.push_back({.factor = kRestOfInterval, .share = kRestSpread * kRestSpread});
   }
   // The last factors leave the cost of messages as it is in the run itself, whose plans then hold.
   std::array<std::pair<double, double>, kFactorCount> sides_s;
@@ -116,6 +132,29 @@ void fill_step_interval(const Scenario& scenario, ProgramMemory* memory, Summary
   summary.iteration_time_low_s = middle * std::exp(-kQuantile80 * std::sqrt(down));
   summary.iteration_time_high_s = middle * std::exp(kQuantile80 * std::sqrt(up));
   summary.interval_level = kLevel80;
+}
+
+void replace_mean_in_interval(const base::Interval& mean, double first_s, Summary& summary) {
+  const double step = step_of(summary);
+  const double old_up = std::pow(deviation_of(*summary.iteration_time_high_s, first_s), 2);
+  double up = old_up;
+  double down = std::pow(deviation_of(*summary.iteration_time_low_s, first_s), 2);
+  std::vector<IntervalPart>& parts = summary.interval_parts;
+  if (const auto part = std::ranges::find(parts, kMeanOfInterval, &IntervalPart::factor);
+      part != parts.end()) {
+    const IntervalPart old = *part;
+    part->at_high = deviation_of(mean.high, step);
+    part->at_low = deviation_of(mean.low, step);
+    up = std::max(0.0, up * (1 - old.share)) + part->at_high * part->at_high;
+    down = std::max(0.0, down - old.at_low * old.at_low) + part->at_low * part->at_low;
+    for (IntervalPart& each : parts) {
+      each.share *= up > 0 ? old_up / up : 0;
+    }
+    part->share = up > 0 ? part->at_high * part->at_high / up : 0;
+    std::ranges::stable_sort(parts, std::ranges::greater{}, &IntervalPart::share);
+  }
+  summary.iteration_time_low_s = step * std::exp(-kQuantile80 * std::sqrt(down));
+  summary.iteration_time_high_s = step * std::exp(kQuantile80 * std::sqrt(up));
 }
 
 } // namespace stepsim::study

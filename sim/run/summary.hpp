@@ -26,6 +26,7 @@ inline constexpr double kSeriesSpread = 0.04; // and of one with a measured one 
 inline constexpr std::string_view kRestOfInterval = "rest"; // between runs whose factors are known
 inline constexpr std::string_view kEstimateOfInterval = "estimate"; // of computing, for a GPU
 inline constexpr std::string_view kLibraryOfInterval = "library";   // the model of a library
+inline constexpr std::string_view kMeanOfInterval = "iterations";   // how few random ones there are
 // Rates of a node type, whose files say how they differ between machines.
 inline constexpr std::string_view kRingOfInterval = "ring_Bps", kCardOfInterval = "nic_Bps";
 

@@ -398,6 +398,23 @@ def test_explain(path):
         "/cluster/network/bandwidth_Bps=6250000000" in twice["set"], twice
 
 
+def test_random_times(path):
+    """The uncertainty of a mean of few random iterations is a part of the interval, and more iterations narrow it."""
+    random = path.with_name("random.json")
+    random.write_text(json.dumps({**SCENARIO, "variability": {"compute_cv": 0.3}}))
+    widths = []
+    for more in ([], ["--set", "/training/iterations=400"], ["--replications", "40"]):
+        summary = answer("run", random, *more)["summary"]
+        low, step, high = (summary[f"iteration_time{end}_s"] for end in ("_low", "", "_high"))
+        of = moves(summary)
+        close(math.log(high / step) / QUANTILE, math.hypot(0.06, *(max(0, *each) for each in of.values())), "upper part")
+        close(math.log(step / low) / QUANTILE, math.hypot(0.06, *(max(0, *(-x for x in each)) for each in of.values())),
+              "lower part")
+        close(sum(part["share"] for part in summary["interval_parts"]), 1, "shares")
+        widths.append(of["iterations"][0] - of["iterations"][1])
+    assert widths[0] > 2 * max(widths[1:]), widths
+
+
 def test_measured_total(path):
     """A measured step of another number of machines: the same ratio, and what both have in common drops out."""
     at = ("--set", "/cluster/nodes=16")

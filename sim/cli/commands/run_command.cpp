@@ -169,8 +169,11 @@ int run_program(const Invocation& invocation, const io::Json& tree, const RunOpt
 std::string to_measure(const io::Json& tree, const study::Scenario& scenario,
                        const study::Summary& summary, study::Files& files, double estimate_s) {
   constexpr double kMostSeconds = 1;
-  if (summary.interval_parts.empty() || estimate_s > kMostSeconds ||
-      summary.interval_parts.front().factor == study::kRestOfInterval) {
+  if (summary.interval_parts.empty() || estimate_s > kMostSeconds) {
+    return {};
+  }
+  const std::string_view largest = summary.interval_parts.front().factor;
+  if (largest == study::kRestOfInterval || largest == study::kMeanOfInterval) {
     return {};
   }
   const auto next = study::measure_next(tree, scenario, summary, files);

@@ -44,6 +44,7 @@ std::string part_text(std::string_view factor) {
   return known ? std::string(factor) + " (" + std::string(study::meaning(*known)) + ")"
          : factor == study::kEstimateOfInterval ? std::string("the estimate of computing")
          : factor == study::kLibraryOfInterval  ? std::string("the model of the library")
+         : factor == study::kMeanOfInterval     ? std::string("the mean of random times")
          : factor == study::kRingOfInterval     ? std::string("ring_Bps of the node type")
          : factor == study::kCardOfInterval     ? std::string("nic_Bps of the node type")
                                                 : std::string("noise between equal runs");

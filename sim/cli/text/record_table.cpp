@@ -39,6 +39,8 @@ std::string undecided(const io::Json& row) {
   }
   return factor->as_string() == study::kRestOfInterval
              ? "not told apart: the difference is within run-to-run noise"
+         : factor->as_string() == study::kMeanOfInterval
+             ? "not told apart: more iterations may tell"
              : "not told apart: measure " + part_text(factor->as_string());
 }
 
