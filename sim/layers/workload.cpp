@@ -262,8 +262,12 @@ std::int64_t Workload::values() const {
 }
 
 double Workload::bytes_per_value() const {
-  const std::int64_t count = values();
-  return count > 0 ? static_cast<double>(bytes().value) / static_cast<double>(count)
+  std::int64_t sum = 0, count = 0;
+  for (const Gradient& each : gradients) {
+    sum += each.bytes.value;
+    count += each.values();
+  }
+  return count > 0 ? static_cast<double>(sum) / static_cast<double>(count)
                    : static_cast<double>(kAssumedValueBytes);
 }
 

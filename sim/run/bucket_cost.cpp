@@ -74,11 +74,11 @@ bool BucketCosts::has_second_half() const {
   return scenario_.communication.reduce_broadcast || splits_;
 }
 
-BucketCost BucketCosts::operator()(const buckets::Group& group, const BucketCost& before) {
+BucketCost BucketCosts::operator()(const buckets::Group& group, BucketCost before) {
   if (!is_compressed(scenario_)) {
     return dense(group);
   }
-  BucketCost cost = compressed(group, before);
+  BucketCost cost = compressed(group, std::move(before));
   halve(cost);
   return cost;
 }
@@ -173,15 +173,14 @@ bool BucketCosts::is_coded(const collectives::CompressedExchange& exchange) cons
          !halves_ && communication.options.chunking == collectives::Chunking::real;
 }
 
-BucketCost BucketCosts::compressed(const buckets::Group& group, const BucketCost& before) {
+BucketCost BucketCosts::compressed(const buckets::Group& group, BucketCost before) {
   const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
   if (coded_ && before.coded_ranks == ranks) {
     if (const auto seconds = coded_->by_formula(before.coded_bytes)) {
-      BucketCost cost = before;
-      cost.staging_s = extra_.per_byte_s * static_cast<double>(group.bytes.value);
-      cost.on_wire_s = *seconds;
-      cost.wire_s = *seconds + extra_.startup_s;
-      return cost;
+      before.staging_s = extra_.per_byte_s * static_cast<double>(group.bytes.value);
+      before.on_wire_s = *seconds;
+      before.wire_s = *seconds + extra_.startup_s;
+      return before;
     }
   }
   const collectives::Compression& compression = scenario_.communication.compression;

@@ -47,7 +47,7 @@ public:
   // `curve`, if not empty, is a measured cost that replaces the evaluators of a dense exchange.
   BucketCosts(const Scenario& scenario, const std::optional<buckets::Cost>& curve);
   // `before` is the cost of the same bucket on another network, if it is known.
-  [[nodiscard]] BucketCost operator()(const buckets::Group& group, const BucketCost& before = {});
+  [[nodiscard]] BucketCost operator()(const buckets::Group& group, BucketCost before = {});
   // Of a bucket that is not compressed: its times alone.
   [[nodiscard]] ChannelSeconds times(Bytes bytes);
   // Seconds before the first byte of a bucket that is not compressed moves: of its exchange and of
@@ -66,7 +66,7 @@ private:
   // The times of a bucket whose halves are on the wire for so many seconds.
   [[nodiscard]] ChannelSeconds times(Bytes bytes, double wire_s, double back_s) const;
   [[nodiscard]] BucketCost dense(const buckets::Group& group);
-  [[nodiscard]] BucketCost compressed(const buckets::Group& group, const BucketCost& before);
+  [[nodiscard]] BucketCost compressed(const buckets::Group& group, BucketCost before);
   [[nodiscard]] bool is_coded(const collectives::CompressedExchange& exchange) const;
 
   void halve(ChannelSeconds& times) const;

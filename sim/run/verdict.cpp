@@ -148,10 +148,10 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
     }
     return {.bandwidth_s = wire, .compression_s = work};
   }
-  const collectives::Collective whole = exchange_of(scenario);
+  collectives::Collective part = exchange_of(scenario);
   const double value_bytes = scenario.workload.bytes_per_value();
-  const auto total = [&](double latency, double per_byte) {
-    collectives::Collective part = whole;
+  const auto total = [&, whole = part.links.all](double latency, double per_byte) {
+    part.links.all = whole;
     part.links.all.scale(latency, per_byte);
     return seconds_of(plan, compressed_cost(scenario, part, value_bytes));
   };
