@@ -67,7 +67,7 @@ std::vector<LiveSpan> live_spans(const Program& program) {
 
 LiveChanges::LiveChanges(std::span<const LiveSpan> spans, const LiveBytes& bytes) {
   for (const LiveSpan& span : spans) {
-    const auto kind = static_cast<std::size_t>(span.kind);
+    const auto kind = static_cast<std::uint8_t>(span.kind);
     const double held = bytes[kind].empty() ? 0 : bytes[kind][span.unit];
     if (held > 0) {
       changes_.push_back({span.from, true, kind, held});

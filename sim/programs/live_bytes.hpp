@@ -50,7 +50,7 @@ private:
   struct Change {
     std::uint32_t operation{};
     bool begins{};
-    std::size_t kind{};
+    std::uint8_t kind{};
     double bytes{}; // less than 0 where the span ends
     double time{};
   };

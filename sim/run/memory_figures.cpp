@@ -19,11 +19,7 @@ constexpr double kHalf = 2;   // bytes of a parameter that is computed with in 1
 
 // All of them, those of sharding units rounded up, and the most of one unit.
 double parameters_of_units(const Scenario& scenario, const ScenarioProgram& made) {
-  double sum = made.sharded ? 0 : static_cast<double>(scenario.workload.values());
-  for (std::size_t u = 0; made.sharded && u < made.units.size(); ++u) {
-    sum += static_cast<double>(made.units[u].parameters);
-  }
-  return sum;
+  return made.sharded ? made.parameters : static_cast<double>(scenario.workload.values());
 }
 
 double largest_of_units(const ScenarioProgram& made) {

@@ -311,6 +311,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   out.layout = programs::layout_of(out.program);
   if (out.sharded) {
     out.live = programs::live_spans(out.program);
+    out.parameters = parameters_of(out.units);
     out.live_changes = {out.live, unit_bytes(scenario, out.units)};
   }
   return out;

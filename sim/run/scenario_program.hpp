@@ -90,6 +90,7 @@ struct ScenarioProgram {
   std::vector<CountedExchange> counted{}; // of `timed`
   std::vector<programs::LiveSpan> live{}; // of sharding units
   programs::LiveChanges live_changes{};   // of `live`
+  double parameters{};                    // of all sharding units
   buckets::Problem problem;               // what was planned; empty if sharded
   bool is_planned = false; // the program is still to be made: it has its problem and plan alone
   bool sharded = false;    // the units are sharding units

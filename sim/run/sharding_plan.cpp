@@ -272,12 +272,17 @@ layers::Wrapping wrapping_of(const buckets::Cuts& cuts) {
   return wrapping;
 }
 
-Seconds encode_seconds(const Scenario& scenario, const std::vector<ProgramUnit>& units) {
-  const Sharding& sharding = scenario.training.sharding;
+double parameters_of(const std::vector<ProgramUnit>& units) {
   double parameters = 0;
   for (const ProgramUnit& unit : units) {
     parameters += static_cast<double>(unit.parameters);
   }
+  return parameters;
+}
+
+Seconds encode_seconds(const Scenario& scenario, const std::vector<ProgramUnit>& units) {
+  const Sharding& sharding = scenario.training.sharding;
+  const double parameters = parameters_of(units);
   const auto shards = static_cast<double>(shard_ranks(scenario));
   return {sharding.parameter_compression.encode_s(sharding.parameter_bytes * parameters / shards)};
 }
@@ -319,13 +324,17 @@ void share_anew(const Scenario& scenario, ScenarioProgram& made) {
       }
       unit.parameters = padded(unit.parameters, shard_ranks(scenario));
     }
-    made.alike = alike_units(made.units);
+    made.parameters = parameters_of(made.units);
     made.live_changes = {made.live, unit_bytes(scenario, made.units)};
-    for (TimedExchange& each : made.timed) {
-      each.unit =
-          made.like(static_cast<std::uint32_t>(made.program.operations[each.operation].unit));
+    std::vector<std::uint32_t> alike = alike_units(made.units);
+    if (alike != made.alike) {
+      made.alike = std::move(alike);
+      for (TimedExchange& each : made.timed) {
+        each.unit =
+            made.like(static_cast<std::uint32_t>(made.program.operations[each.operation].unit));
+      }
+      count_exchanges(made);
     }
-    count_exchanges(made);
   }
   const Seconds encode = encode_seconds(scenario, made.units);
   for (programs::Operation& each : made.program.operations) {

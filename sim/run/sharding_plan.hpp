@@ -37,6 +37,8 @@ namespace stepsim::study {
 // Makes the program of fully sharded training: layers are grouped into units, and the gathers and
 // reductions of the units are timed (TRN 4.5).
 
+// The parameters of all units.
+[[nodiscard]] double parameters_of(const std::vector<ProgramUnit>& units);
 // The time to encode a rank's shards of these units; 0 if parameters are not encoded.
 [[nodiscard]] Seconds encode_seconds(const Scenario& scenario,
                                      const std::vector<ProgramUnit>& units);
