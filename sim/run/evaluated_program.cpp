@@ -313,7 +313,7 @@ EvaluatedProgram evaluated_on_network(const Scenario& scenario, const Scenario& 
   if (!all_sent) {
     const std::int64_t first = std::max<std::int64_t>(0, window.from);
     // Servers may have sent a sum to one worker before the other.
-    const std::size_t ranks = has_servers(own) ? result.times.ranks : 1;
+    const std::size_t ranks = own.communication.has_servers() ? result.times.ranks : 1;
     const auto seconds = [&](std::string_view stream) {
       return exchange_seconds(made, result.times, first, 0, kNever, stream, ranks) /
              static_cast<double>(iterations - first);

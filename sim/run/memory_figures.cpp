@@ -29,8 +29,7 @@ double largest_of_units(const ScenarioProgram& made) {
 
 // Whether parameters of 4 bytes are computed with in 16 bits, each where it is used.
 bool casts(const Scenario& scenario) {
-  return scenario.training.sharding.strategy == ShardingStrategy::none &&
-         scenario.training.sharding.stored_bytes > kHalf &&
+  return !scenario.training.sharding.any() && scenario.training.sharding.stored_bytes > kHalf &&
          scenario.workload.bytes_per_value() > kHalf &&
          reduced_precision(scenario.training, scenario.workload_source);
 }
@@ -328,7 +327,7 @@ void fill_memory(const Scenario& scenario, ScenarioProgram& made,
                  const programs::OperationTimes& times, std::optional<MemoryParts>& known,
                  Summary& summary) {
   if (!known || made.sharded) { // whose units overlap in time
-    known = scenario.training.sharding.strategy == ShardingStrategy::none
+    known = !scenario.training.sharding.any()
                 ? unsharded_memory(scenario, scenario.cluster.ranks(), summary)
                 : sharded_memory(scenario, made, times);
   }
@@ -338,7 +337,7 @@ void fill_memory(const Scenario& scenario, ScenarioProgram& made,
 double least_memory(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   MemoryParts parts = memory_before_training(scenario);
-  if (sharding.strategy == ShardingStrategy::none) {
+  if (!sharding.any()) {
     parts = unsharded_memory(scenario, scenario.cluster.ranks(), {});
   } else {
     const auto all = static_cast<double>(scenario.workload.values());

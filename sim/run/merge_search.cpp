@@ -226,8 +226,8 @@ void fill_closed_form(const Scenario& scenario, const buckets::Plan& plan, Resul
     summary.closed_form_s = step_of(summary);
     return;
   }
-  if (!exact && (is_compressed(scenario) || training.sharding.strategy != ShardingStrategy::none ||
-                 trains_in_rounds(training) || !has_formula(scenario, plan))) {
+  if (!exact && (is_compressed(scenario) || training.sharding.any() || trains_in_rounds(training) ||
+                 !has_formula(scenario, plan))) {
     return;
   }
   Scenario formula = scenario;

@@ -36,7 +36,7 @@ double contributed_bytes(const Scenario& scenario, const programs::NetworkJob& j
   // A lost packet of a ring takes the contributions of all ranks that were added to it before; with
   // servers it takes one. Other algorithms, and sums of sums of shards, are not traced.
   const bool ring = scenario.communication.collective == collectives::AlgorithmId::ring;
-  if ((!ring && !job.servers) || scenario.training.sharding.strategy != ShardingStrategy::none) {
+  if ((!ring && !job.servers) || scenario.training.sharding.any()) {
     return 0;
   }
   double bytes = 0;
@@ -221,10 +221,6 @@ std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
 
 // Several jobs become scenarios of their own first, so that everything behind that knows one job
 // only.
-
-bool has_servers(const Scenario& scenario) {
-  return scenario.communication.collective == collectives::AlgorithmId::parameter_server;
-}
 
 std::vector<double> layer_bytes(const Scenario& scenario) {
   std::vector<double> bytes(scenario.workload.layers.size());

@@ -47,8 +47,6 @@ void warn_of_idle_servers(const Scenario& scenario, std::size_t pieces, Result& 
 // What jobs on a simulated network are made of: the scenario of one of several jobs, its servers,
 // and the network. Used by this folder only.
 
-// Whether gradients are exchanged with parameter servers instead of by an all-reduce.
-[[nodiscard]] bool has_servers(const Scenario& scenario);
 // Element l is the bytes of the gradients of layer l, in forward order from 0; 0 for a layer
 // without gradients.
 [[nodiscard]] std::vector<double> layer_bytes(const Scenario& scenario);

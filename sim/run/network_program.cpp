@@ -12,10 +12,10 @@ namespace {
 // Parts of messages hold whole values: those of the workload, or what sharding sends of each.
 std::int64_t value_bytes(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  if (has_servers(scenario)) {
+  if (scenario.communication.has_servers()) {
     return served_value_bytes(scenario);
   }
-  if (sharding.strategy == ShardingStrategy::none) {
+  if (!sharding.any()) {
     return programs::NetworkJob{}.value_bytes;
   }
   const double least = std::min(sharding.parameter_bytes, sharding.reduce_bytes);
@@ -32,7 +32,8 @@ std::vector<programs::JobPiece> pieces_of(const Scenario& scenario, const Scenar
     }
     if (!unit.exchange.stages.empty()) {
       piece.bytes = std::llround(unit.exchange.stages.back().bytes);
-    } else if (has_servers(scenario)) { // a worker alone has no stage, but what it pushes
+    } else if (scenario.communication
+                   .has_servers()) { // a worker alone has no stage, but what it pushes
       piece.bytes = std::llround(unit.cost.bytes_sent);
     }
     piece.message_class = classes.of_layers(unit.layers);
@@ -53,7 +54,7 @@ bool one_iteration_at_a_time(const Scenario& scenario) {
       scenario.communication.schedule == buckets::Schedule::dear &&
       scenario.communication.schedule_options.prefetch == buckets::Prefetch::one;
   return !applies_late(training.algorithm) && !merges_late && !gathers_ahead &&
-         training.sharding.strategy == ShardingStrategy::none && !training.overlap.any();
+         !training.sharding.any() && !training.overlap.any();
 }
 
 programs::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& made,
@@ -64,7 +65,7 @@ programs::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& mad
   job.iterations = iterations;
   job.workers = made.program.ranks;
   job.hosts = scenario.cluster.fabric->hosts;
-  if (has_servers(scenario)) {
+  if (scenario.communication.has_servers()) {
     job.servers = servers_of(scenario);
   }
   programs::JobProgram& program = job.program.emplace();
@@ -137,7 +138,7 @@ void fill_network(const Scenario& scenario, const Scenario& first, NetworkProgra
                                                    static_cast<double>(each.gradient_bytes));
   }
   const std::size_t pieces = program.jobs.front().pieces.size();
-  if (has_servers(first)) {
+  if (first.communication.has_servers()) {
     warn_of_idle_servers(first, pieces, result);
   }
   if (scenario.cluster.network.model == NetworkModel::packet) {

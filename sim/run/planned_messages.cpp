@@ -107,8 +107,7 @@ buckets::Cost planned_cost(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
   const buckets::Planner& planner = buckets::planner(communication.schedule);
   if (communication.schedule == buckets::Schedule::horovod &&
-      communication.schedule_options.blocking && sharding.strategy != ShardingStrategy::none &&
-      !has_owners(sharding)) {
+      communication.schedule_options.blocking && sharding.any() && !has_owners(sharding)) {
     const auto own = std::make_shared<const Scenario>(scenario);
     const auto reduces =
         std::make_shared<GroupExchanges>(*own, RankGroup::all, collectives::Op::reduce_scatter);

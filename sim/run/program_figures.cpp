@@ -330,7 +330,7 @@ void fill_delays(const Program& made, std::int64_t iterations, Result& result) {
 void fill_bound(const Scenario& scenario, const ScenarioProgram& made, const WorkSums& sums,
                 const EvaluatedProgram& found, Result& result) {
   const bool known = !is_compressed(scenario) && !trains_in_rounds(scenario.training) &&
-                     scenario.training.sharding.strategy == ShardingStrategy::none;
+                     !scenario.training.sharding.any();
   const std::optional<PeriodBounds> bounds =
       known ? std::make_optional<PeriodBounds>(scenario, made.problem, sums) : std::nullopt;
   const auto bound = [&](double slowest) {
@@ -373,8 +373,7 @@ std::string_view program_bottleneck(const Scenario& scenario, const ScenarioProg
   const std::string_view word = verdict(
       summary, [&] { return exchanges_on_path(scenario, made, found, summary); },
       [&] {
-        const bool groups = scenario.training.sharding.strategy != ShardingStrategy::none ||
-                            trains_in_rounds(scenario.training);
+        const bool groups = scenario.training.sharding.any() || trains_in_rounds(scenario.training);
         return groups ? largest_of(parts_of(scenario, made))
                       : largest_part(scenario, made.plan, made.units, &made.problem.cost);
       });

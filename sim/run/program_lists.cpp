@@ -308,7 +308,7 @@ std::vector<LayerResult> program_layers(const Scenario& scenario, const Scenario
       go_backward(first, behind, start - origin);
     } else if (is_exchange(each) && each.unit >= 0 &&
                ((each.kind != Kind::allgather && each.kind != Kind::broadcast) ||
-                scenario.training.sharding.strategy == ShardingStrategy::none)) {
+                !scenario.training.sharding.any())) {
       const double done = end - origin + behind_iteration_s(made.program, times, o);
       for (const std::uint32_t l : made.units[static_cast<std::size_t>(each.unit)].layers) {
         results[l].gradient_done_s = std::max(results[l].gradient_done_s, done);

@@ -150,8 +150,7 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
     return false;
   }
   made.made_for = made_for;
-  if (made.program.ranks != ranks &&
-      scenario.training.sharding.strategy != ShardingStrategy::none) {
+  if (made.program.ranks != ranks && scenario.training.sharding.any()) {
     share_anew(scenario, made);
   }
   made.program.ranks = ranks;

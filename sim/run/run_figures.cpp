@@ -151,7 +151,7 @@ void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Re
       }
     }
   }
-  const bool buckets_alone = scenario.training.sharding.strategy == ShardingStrategy::none &&
+  const bool buckets_alone = !scenario.training.sharding.any() &&
                              !trains_in_rounds(scenario.training); // not exchanges of groups
   if (buckets_alone && exchanges(scenario) && !scenario.cluster.network.curve &&
       !scenario.communication.question && !scenario.cluster.fabric) {
@@ -253,7 +253,7 @@ void fill_staleness(const layers::StalenessCounts& staleness, Summary& summary) 
 void fill_speedup(const Scenario& scenario, double single_s, double period_s, Summary& summary) {
   const auto workers = static_cast<double>(scenario.cluster.ranks());
   summary.baseline =
-      scenario.training.sharding.strategy == ShardingStrategy::none
+      !scenario.training.sharding.any()
           ? "one worker: forward, backward and update without communication"
           : "one worker: forward, backward and update of one shard without communication";
   if (period_s > 0) {
@@ -308,9 +308,7 @@ void set_interval(const Scenario& scenario, base::Interval interval, Summary& su
   const layers::Jitter jitter(variability, static_cast<std::uint32_t>(scenario.cluster.ranks()));
   // In step, the period is that of the slowest worker; an asynchronous period may be that of the
   // fastest.
-  const bool waits = scenario.training.algorithm != TrainingAlgorithm::parameter_server ||
-                     !scenario.training.async();
-  const double least = (waits ? jitter.slowest() : jitter.fastest()) *
+  const double least = (scenario.training.async() ? jitter.fastest() : jitter.slowest()) *
                        layers::least_factor(variability, variability.compute_cv) *
                        (scenario.workload.forward().value + scenario.workload.backward().value +
                         scenario.training.update.value);
@@ -335,12 +333,7 @@ Checkpointing best_checkpointing(const Failures& failures, std::optional<double>
 }
 
 std::int64_t machines_of(const Scenario& scenario) {
-  const collectives::Options& options = scenario.communication.options;
-  const bool servers =
-      needs_servers(scenario.training.algorithm) ||
-      scenario.communication.collective == collectives::AlgorithmId::parameter_server;
-  return scenario.cluster.nodes +
-         (servers && options.placement == collectives::Placement::dedicated ? options.servers : 0);
+  return scenario.cluster.nodes + scenario.communication.dedicated_servers();
 }
 
 bool fill_job(const Job& job, std::int64_t machines, std::int64_t gpus, Summary& summary) {

@@ -105,8 +105,7 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   }
   const bool drawn_anew =
       scenario.variability.varies() && (memory.seed != seed || memory.made->program.ranks != ranks);
-  const bool shared_anew = memory.made->program.ranks != ranks &&
-                           scenario.training.sharding.strategy != ShardingStrategy::none;
+  const bool shared_anew = memory.made->program.ranks != ranks && scenario.training.sharding.any();
   if (!retimed || !as_fast || drawn_anew || shared_anew) {
     memory.alone.reset();
     memory.single_s.reset();
@@ -115,7 +114,8 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   if (!retimed || !as_fast) {
     memory.sums.reset();
   }
-  if (!retimed || shared_anew || has_servers(scenario)) { // whose number may be that of machines
+  if (!retimed || shared_anew ||
+      scenario.communication.has_servers()) { // whose number may be that of machines
     memory.parts.reset();
   }
   if (!retimed || drawn_anew) {
@@ -125,12 +125,6 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
     memory.made->factors = factors_of(
         scenario, made, scenario.training.iterations + 1 + programs::iterations_after(made));
   }
-}
-
-// Whether workers wait for nobody, or only for those that are far behind, and so have no program.
-bool is_async(const Scenario& scenario) {
-  return scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-         scenario.training.async();
 }
 
 std::optional<Scenario> first_of_jobs(const Scenario& whole) {
@@ -152,7 +146,7 @@ double computing_period(const Scenario& scenario) {
 // hides exposed communication.
 double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
   const Training& training = scenario.training;
-  const bool shards = training.sharding.strategy != ShardingStrategy::none;
+  const bool shards = training.sharding.any();
   const auto batches = static_cast<double>(training.micro_batches);
   const double computing = batches * scenario.conditions.alone;
   const double forward = computing * scenario.workload.forward().value;
@@ -178,7 +172,7 @@ double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t 
 }
 
 double program_period(const Scenario& whole, ProgramMemory* memory, const ProgramMemory* like) {
-  if (is_async(whole)) {
+  if (whole.training.async()) {
     return step_of(run_async_server(whole).summary);
   }
   if (searches_width(whole)) {
@@ -222,8 +216,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   const Window& window = made.window;
   const bool lists = detail != Detail::summary;
   const bool of_all = lists || made.each || applies_late(scenario.training.algorithm) ||
-                      trains_in_rounds(scenario.training) ||
-                      scenario.training.sharding.strategy != ShardingStrategy::none;
+                      trains_in_rounds(scenario.training) || scenario.training.sharding.any();
   EvaluatedProgram found =
       evaluated(whole, scenario, made,
                 of_all ? programs::Record::all : programs::Record::first_rank, known.alone);
@@ -352,7 +345,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
 } // namespace
 
 Result run_program(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
-  if (is_async(scenario)) {
+  if (scenario.training.async()) {
     return run_async_server(scenario);
   }
   const bool by_width = searches_width(scenario);

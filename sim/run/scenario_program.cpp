@@ -38,7 +38,7 @@ std::string no_sync_program(const Scenario& scenario) {
 programs::Stream stream_of(const Scenario& scenario) {
   const buckets::ScheduleOptions& options = scenario.communication.schedule_options;
   programs::Stream stream{.name = "reduce"};
-  if (has_servers(scenario) && simulates_messages(scenario)) {
+  if (scenario.communication.has_servers() && simulates_messages(scenario)) {
     return stream; // servers and workers have queues of their own
   }
   if (planner_of(scenario).send == buckets::planner(buckets::Schedule::priority).send) {
@@ -107,7 +107,7 @@ programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
        .micro_batches = static_cast<std::uint32_t>(scenario.training.micro_batches),
        .exchange_each = scenario.training.accumulation_exchange == AccumulationExchange::each,
        .reduce = stream_of(scenario),
-       .stream_each = out.simulated && has_servers(scenario)});
+       .stream_each = out.simulated && scenario.communication.has_servers()});
 }
 
 // The optimizer of a rank updates its share of the parameters.
@@ -179,9 +179,7 @@ std::string no_server_program(const Scenario& scenario) {
   return no_sync_program(scenario);
 }
 
-bool is_none(const Scenario& scenario) {
-  return scenario.training.sharding.strategy == ShardingStrategy::none;
-}
+bool is_none(const Scenario& scenario) { return !scenario.training.sharding.any(); }
 
 struct ProgramRow {
   TrainingAlgorithm algorithm;

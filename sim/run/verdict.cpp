@@ -94,7 +94,7 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
     return std::max(bound.latency_s, slowdown * std::max(bound.bandwidth_s, bound.reduction_s)) +
            slowdown * (extra.startup_s + extra.per_byte_s * bytes);
   };
-  const bool apart = has_servers(scenario) && is_simulated(scenario);
+  const bool apart = scenario.communication.has_servers() && is_simulated(scenario);
   return MessageBounds{.first_layer_s = apart ? 0 : least_seconds(sums.first_layer_bytes),
                        .all_s = least_seconds(sums.bytes),
                        .apart = apart};

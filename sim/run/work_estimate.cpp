@@ -37,9 +37,9 @@ std::span<const collectives::Op> operations_of(const Scenario& scenario) {
   static constexpr std::array kOwned{Op::allreduce, Op::broadcast};
   static constexpr std::array kSharded{Op::reduce_scatter, Op::allgather};
   const Sharding& sharding = scenario.training.sharding;
-  return sharding.strategy == ShardingStrategy::none ? std::span<const Op>(kWhole)
-         : has_owners(sharding)                      ? std::span<const Op>(kOwned)
-                                                     : std::span<const Op>(kSharded);
+  return !sharding.any()        ? std::span<const Op>(kWhole)
+         : has_owners(sharding) ? std::span<const Op>(kOwned)
+                                : std::span<const Op>(kSharded);
 }
 
 // Evaluating the exchange of `bytes` of gradients once, as it is sent.
@@ -72,7 +72,7 @@ double exchange_seconds(const Scenario& scenario, double bytes,
 
 // How often a planner asks for the time of a message of another size.
 double planned_messages(const Scenario& scenario, double different) {
-  const bool plans = scenario.training.sharding.strategy == ShardingStrategy::none &&
+  const bool plans = !scenario.training.sharding.any() &&
                      buckets::planner(scenario.communication.schedule).reads_cost;
   if (!plans) {
     return 0;
@@ -111,8 +111,7 @@ double planning_seconds(const Scenario& scenario, double bytes, double messages)
 // Naming the bottleneck of buckets: by latency, bandwidth and adding alone.
 double bottleneck_seconds(const Scenario& scenario, double messages) {
   constexpr double kBottleneck = 3;
-  if (simulates_messages(scenario) ||
-      scenario.training.sharding.strategy != ShardingStrategy::none) {
+  if (simulates_messages(scenario) || scenario.training.sharding.any()) {
     return 0;
   }
   const double bytes = static_cast<double>(scenario.workload.bytes().value) / messages;
@@ -186,7 +185,7 @@ double allreduces(const Scenario& scenario) {
   const Sharding& sharding = training.sharding;
   const auto batches = static_cast<double>(training.micro_batches);
   const double reduces = training.accumulation_exchange == AccumulationExchange::each ? batches : 1;
-  if (sharding.strategy == ShardingStrategy::none) {
+  if (!sharding.any()) {
     return reduces;
   }
   const double gathers = !has_units(sharding)             ? 1
@@ -304,7 +303,7 @@ double estimated_seconds(const ProgramFile& file) {
 double estimated_bytes(const Scenario& scenario) {
   if (!simulates_messages(scenario) || !exchanges(scenario) || is_compressed(scenario) ||
       scenario.training.algorithm != TrainingAlgorithm::sync_sgd ||
-      scenario.communication.collective == collectives::AlgorithmId::parameter_server) {
+      scenario.communication.has_servers()) {
     return 0;
   }
   collectives::Collective collective = exchange_of(scenario);

@@ -122,12 +122,12 @@ std::int64_t machines_of(const Scenario& nominal) {
 
 ServersOn servers_on(const Scenario& nominal, std::int64_t machines) {
   const Communication& communication = nominal.communication;
-  if (communication.collective != collectives::AlgorithmId::parameter_server) {
+  if (!communication.has_servers()) {
     return ServersOn::none;
   }
   // Beside one machine a network that says who moves its bytes leads to other machines.
-  const bool apart = communication.options.placement == collectives::Placement::dedicated &&
-                     nominal.cluster.network.carrier.has_value();
+  const bool apart =
+      communication.dedicated_servers() > 0 && nominal.cluster.network.carrier.has_value();
   return apart || machines > 1 ? ServersOn::machines : ServersOn::host;
 }
 

@@ -49,8 +49,7 @@ void check_servers(const Refusals& refusals, const Scenario& scenario) {
   const TrainingAlgorithm algorithm = scenario.training.algorithm;
   refuse(algorithm != TrainingAlgorithm::sync_sgd && !needs_servers(algorithm),
          "/communication/collective", fmt::format("algorithm {}", kTrainingAlgorithms[algorithm]));
-  refuse(scenario.training.sharding.strategy != ShardingStrategy::none, "/training/sharding",
-         "sharding");
+  refuse(scenario.training.sharding.any(), "/training/sharding", "sharding");
 }
 
 } // namespace
@@ -68,10 +67,9 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
     refuse(*scenario.method != collectives::Method::events, "/method",
            fmt::format("method {}{}", collectives::name(*scenario.method), on));
   }
-  const bool async = training.algorithm == TrainingAlgorithm::parameter_server && training.async();
-  refuse(async && training.serial_server, "/training/server_mode",
+  refuse(training.async() && training.serial_server, "/training/server_mode",
          "a serial server" + on + ": the ports of a server are links");
-  refuse(async && !scenario.other_jobs.empty(), "/training/mode",
+  refuse(training.async() && !scenario.other_jobs.empty(), "/training/mode",
          "mode async is not defined for several jobs");
   refuse(training.exchange.has_value(), "/training/exchange_s", "exchange_s" + on);
   refuse(!scenario.cluster.network.cost_file.empty() ||
@@ -105,7 +103,7 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
   if (!simulates_messages(scenario)) {
     return;
   }
-  if (communication.collective == collectives::AlgorithmId::parameter_server) {
+  if (communication.has_servers()) {
     check_servers(refuse, scenario);
     return;
   }
@@ -115,8 +113,7 @@ void check_network_use(const io::Json& tree, const ParseContext& context,
                      "its iterations overlap",
                      kTrainingAlgorithms[training.algorithm]));
   // Elsewhere an exchange that has no halves of its own counts as two equal ones.
-  const bool sharded =
-      training.sharding.strategy != ShardingStrategy::none && !has_owners(training.sharding);
+  const bool sharded = training.sharding.any() && !has_owners(training.sharding);
   const bool halves = !sharded && buckets::planner(communication.schedule).gathers_back();
   const collectives::AlgorithmId algorithm = communication.collective;
   const bool has_halves =

@@ -25,9 +25,7 @@ bool takes_links(const Scenario& s) { return !s.training.exchange; }
 
 std::string inner_step_word(const Scenario& s) { return training_word(s) + " with inner step"; }
 
-bool shards(const Scenario& s) {
-  return s.training.sharding.strategy != ShardingStrategy::none || !is_sync(s);
-}
+bool shards(const Scenario& s) { return s.training.sharding.any() || !is_sync(s); }
 bool is_zero(const Scenario& s) {
   return s.training.sharding.strategy == ShardingStrategy::zero1 ||
          s.training.sharding.strategy == ShardingStrategy::zero2;
@@ -153,9 +151,7 @@ constexpr std::array kObjectRules{
     KeyRule{"/communication/ring_startup",
             "gradients are all-reduced: sharding none, or gather_by is broadcast_tensors or "
             "broadcast_view",
-            [](const Scenario& s) {
-              return s.training.sharding.strategy == ShardingStrategy::none || !gathers_all(s);
-            },
+            [](const Scenario& s) { return !s.training.sharding.any() || !gathers_all(s); },
             sharding_word},
     KeyRule{"/cluster/network/broadcast_cost", "gather_by is broadcast_tensors or broadcast_view",
             [](const Scenario& s) { return !gathers_all(s); }, gather_by_word},
@@ -288,7 +284,7 @@ bool only_adds(const Scenario& s) {
          std::has_single_bit(static_cast<std::uint64_t>(s.cluster.ranks())) &&
          (kind == collectives::CompressionKind::dense ||
           kind == collectives::CompressionKind::codec) &&
-         s.training.sharding.strategy == ShardingStrategy::none && !has_islands(s.training);
+         !s.training.sharding.any() && !has_islands(s.training);
 }
 // Only dlcp sends packets that may be lost.
 bool drops_by_class(const Scenario& s) {

@@ -14,12 +14,9 @@ namespace {
 using collectives::AlgorithmId;
 using collectives::CompressionMethod;
 
-bool is_async(const Scenario& s) {
-  return s.training.algorithm == TrainingAlgorithm::parameter_server && s.training.async();
-}
-bool is_in_step(const Scenario& s) { return !is_async(s); }
+bool is_in_step(const Scenario& s) { return !s.training.async(); }
 bool applies_at_once(const Scenario& s) {
-  return !applies_late(s.training.algorithm) && !is_async(s);
+  return !applies_late(s.training.algorithm) && is_in_step(s);
 }
 bool is_pipe(const Scenario& s) { return s.training.algorithm == TrainingAlgorithm::pipe_sgd; }
 // alpha_beta takes from a topology only what nothing else gives.
@@ -37,13 +34,12 @@ bool is_automatic(const Scenario& s) {
 // halves. asc_wfbp has the key wherever it is defined.
 bool may_share_channel(const Scenario& s) {
   return s.communication.schedule == buckets::Schedule::asc_wfbp ||
-         (is_sync(s) && s.training.sharding.strategy == ShardingStrategy::none &&
-          s.communication.collective != AlgorithmId::parameter_server &&
+         (is_sync(s) && !s.training.sharding.any() && !s.communication.has_servers() &&
           !s.communication.reduce_broadcast);
 }
 std::string one_message_word(const Scenario& s) {
   return !is_sync(s) ? training_word(s)
-         : s.training.sharding.strategy != ShardingStrategy::none
+         : s.training.sharding.any()
              ? "sharding " + std::string(kShardingStrategies[s.training.sharding.strategy])
          : s.communication.reduce_broadcast ? "exchange reduce_broadcast"
                                             : "collective parameter_server";
@@ -51,8 +47,8 @@ std::string one_message_word(const Scenario& s) {
 
 // What stands in the way, in words.
 std::string algorithm_word(const Scenario& s) {
-  return is_async(s) ? "mode " + std::string(kServerModes[s.training.mode])
-                     : std::string(kTrainingAlgorithms[s.training.algorithm]);
+  return s.training.async() ? "mode " + std::string(kServerModes[s.training.mode])
+                            : std::string(kTrainingAlgorithms[s.training.algorithm]);
 }
 std::string method_word(const Scenario& s) {
   return "compression " + std::string(collectives::row(s.communication.compression.method).name);
@@ -109,10 +105,8 @@ constexpr std::array kRules{
             "parameter_server", true},
     KeyRule{"/training/servers /training/placement",
             "the algorithm or the collective is parameter_server",
-            [](const Scenario& s) {
-              return s.communication.collective == AlgorithmId::parameter_server;
-            },
-            "parameter_server", true},
+            [](const Scenario& s) { return s.communication.has_servers(); }, "parameter_server",
+            true},
     KeyRule{"/cluster/network/count_headers", "the network model is flow",
             [](const Scenario& s) { return s.cluster.network.model == NetworkModel::flow; },
             model_word},
@@ -198,7 +192,7 @@ constexpr std::array kRules{
     KeyRule{"/method", kEvaluated, is_evaluated, curve_word},
     KeyRule{"/method", "training is not asynchronous, or the method is events",
             [](const Scenario& s) {
-              return !is_async(s) ||
+              return is_in_step(s) ||
                      s.method.value_or(collectives::Method::events) == collectives::Method::events;
             },
             algorithm_word},
@@ -281,7 +275,7 @@ constexpr std::array kRules{
             [](const Scenario& s) {
               return s.communication.options.reduction_mode ==
                          collectives::ReductionMode::overlapped ||
-                     s.communication.collective != AlgorithmId::parameter_server;
+                     !s.communication.has_servers();
             },
             "servers, which add after the last push"},
     KeyRule{"/communication/cost_form", kNotAsync, is_in_step, algorithm_word},
@@ -319,7 +313,7 @@ constexpr std::array kRules{
             },
             method_word},
     KeyRule{"/variability/exchange_cv", kNotAsync,
-            [](const Scenario& s) { return !is_async(s) || s.variability.exchange_cv == 0; },
+            [](const Scenario& s) { return is_in_step(s) || s.variability.exchange_cv == 0; },
             algorithm_word},
 };
 

@@ -87,8 +87,7 @@ void check_servers(const io::Json& tree, io::Problems& problems, const Scenario&
   using collectives::Placement;
   const collectives::Options& options = scenario.communication.options;
   const io::Json* training = tree.find("training");
-  if (scenario.communication.collective != collectives::AlgorithmId::parameter_server ||
-      training == nullptr) {
+  if (!scenario.communication.has_servers() || training == nullptr) {
     return;
   }
   const std::int64_t ranks = scenario.cluster.ranks();

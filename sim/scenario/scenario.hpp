@@ -206,7 +206,9 @@ struct Training {
   // parameter_server; servers and placement are in the options of the collective
   ServerMode mode{};
   std::optional<std::int64_t> staleness_bound; // iterations, with ssp; empty = no limit
-  [[nodiscard]] bool async() const { return mode != ServerMode::sync; }
+  [[nodiscard]] bool async() const {
+    return algorithm == TrainingAlgorithm::parameter_server && mode != ServerMode::sync;
+  }
   bool serial_server = false;
   bool whole_split = false; // whole tensors, distributed over the servers in turn (PKT 7.2)
   std::optional<Convergence> convergence;
@@ -232,6 +234,15 @@ struct Communication {
   bool host_reduction = false; // sums on the host's processor
   programs::NextForward next_forward = programs::NextForward::per_layer;
   collectives::Compression compression;
+  // Whether gradients are exchanged with parameter servers instead of by an all-reduce.
+  [[nodiscard]] bool has_servers() const {
+    return collective == collectives::AlgorithmId::parameter_server;
+  }
+  // Servers on machines of their own, of each job.
+  [[nodiscard]] std::uint32_t dedicated_servers() const {
+    return has_servers() && options.placement == collectives::Placement::dedicated ? options.servers
+                                                                                   : 0;
+  }
 };
 
 // The whole training: how much of it there is, what a GPU costs, and how its machines fail.

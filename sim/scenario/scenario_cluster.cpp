@@ -55,8 +55,7 @@ double sent_element_bytes(const Scenario& scenario) {
 std::string measured_halves(const Scenario& scenario) {
   std::string words;
   for (const collectives::Op op : {collectives::Op::reduce_scatter, collectives::Op::allgather}) {
-    if (scenario.training.sharding.strategy != ShardingStrategy::none &&
-        measured_half(scenario, op)) {
+    if (scenario.training.sharding.any() && measured_half(scenario, op)) {
       words.append(words.empty() ? " " : ", ").append(collectives::name(op));
     }
   }
@@ -301,10 +300,7 @@ void resolve_curve(const io::Json& tree, const ParseContext& context, Scenario& 
 void require_networks(const io::Json& tree, const ParseContext& context, Scenario& scenario) {
   Cluster& cluster = scenario.cluster;
   const io::Json* place = io::resolve(tree, "/cluster");
-  const bool servers =
-      scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
-      scenario.communication.options.placement == collectives::Placement::dedicated;
-  if (!cluster.has_network && servers) {
+  if (!cluster.has_network && scenario.communication.dedicated_servers() > 0) {
     context.problems.add(*place, "network", "required: dedicated servers are on other machines");
   }
   if (cluster.gpus_of_domain() == 1 || cluster.intra || !uses_links(scenario) ||

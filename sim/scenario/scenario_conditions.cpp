@@ -14,8 +14,7 @@ std::string undefined_part(const Scenario& scenario, const LossQuestion& questio
   const Cluster& cluster = scenario.cluster;
   const bool servers = question.servers != ServersOn::none;
   const bool on_machines = question.servers == ServersOn::machines;
-  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-                     scenario.training.async();
+  const bool async = scenario.training.async();
   if (question.links == LinkModel::packets && (servers || question.by_priority)) {
     return std::string(servers ? "parameter servers" : "schedule priority") +
            " on a network of packets: its transport has no run without transfers";
@@ -63,8 +62,7 @@ constexpr std::array kConditionsRules{
             "ideal conditions (/conditions/kind typical takes it)"},
     KeyRule{"/communication/host_reduction", "ranks add the gradients, by no library",
             [](const Scenario& s) {
-              return s.communication.collective != collectives::AlgorithmId::parameter_server &&
-                     !s.communication.question;
+              return !s.communication.has_servers() && !s.communication.question;
             },
             asked_collective}};
 

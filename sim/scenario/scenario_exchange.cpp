@@ -84,11 +84,7 @@ bool may_lose(const Scenario& scenario) {
 }
 
 bool exchanges(const Scenario& scenario) {
-  const collectives::Options& options = scenario.communication.options;
-  const bool server =
-      scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
-      options.placement == collectives::Placement::dedicated;
-  return scenario.cluster.ranks() > 1 || server;
+  return scenario.cluster.ranks() > 1 || scenario.communication.dedicated_servers() > 0;
 }
 
 bool is_compressed(const Scenario& scenario) {
@@ -160,9 +156,8 @@ bool simulates_messages(const Scenario& scenario) {
   const NetworkModel model = scenario.cluster.network.model;
   const Communication& communication = scenario.communication;
   return model == NetworkModel::packet ||
-         (model == NetworkModel::flow &&
-          (communication.collective == collectives::AlgorithmId::parameter_server ||
-           exchanges_meet(scenario) || stops_early(scenario) || !scenario.other_jobs.empty()));
+         (model == NetworkModel::flow && (communication.has_servers() || exchanges_meet(scenario) ||
+                                          stops_early(scenario) || !scenario.other_jobs.empty()));
 }
 
 const links::CollectiveCurve* find_curve(const links::NetworkProfile& profile,
@@ -240,7 +235,7 @@ bool may_send_blocks(const Communication& communication) {
 
 bool adds_bytes(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  if (sharding.strategy != ShardingStrategy::none) {
+  if (sharding.any()) {
     return sharding.reduce_bytes < 2;
   }
   const double ratio = std::max(1.0, scenario.communication.compression.ratio);

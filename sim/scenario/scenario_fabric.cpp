@@ -13,12 +13,8 @@ namespace stepsim::study {
 namespace {
 
 std::uint32_t dedicated_servers(const Scenario& scenario) {
-  const collectives::Options& options = scenario.communication.options;
-  const bool server =
-      scenario.communication.collective == collectives::AlgorithmId::parameter_server;
   const auto jobs = static_cast<std::uint32_t>(1 + scenario.other_jobs.size());
-  return server && options.placement == collectives::Placement::dedicated ? jobs * options.servers
-                                                                          : 0;
+  return jobs * scenario.communication.dedicated_servers();
 }
 
 // A message crosses two cables of the star, each with half of the latency and of the delay of a

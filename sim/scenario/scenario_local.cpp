@@ -138,10 +138,8 @@ bool has_replicas(const Training& training) {
 }
 
 bool has_buckets(const Training& training) {
-  return trains_in_rounds(training)
-             ? has_islands(training)
-             : !has_units(training.sharding) &&
-                   !(training.algorithm == TrainingAlgorithm::parameter_server && training.async());
+  return trains_in_rounds(training) ? has_islands(training)
+                                    : !has_units(training.sharding) && !training.async();
 }
 
 void parse_local(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
@@ -194,8 +192,7 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   };
   const std::string what = algorithm_name(training);
   const Cluster& cluster = scenario.cluster;
-  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
-      !needs_servers(training.algorithm)) {
+  if (scenario.communication.has_servers() && !needs_servers(training.algorithm)) {
     report("algorithm", what + " is not defined for collective parameter_server");
   }
   const auto& network = training.local.outer_network;

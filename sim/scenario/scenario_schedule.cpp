@@ -210,10 +210,8 @@ void check_schedule(const io::Json& tree, io::Problems& problems, const Scenario
       problems.add(where, "schedule", "{} {}{}", schedule, why, word);
     }
   };
-  const bool async = scenario.training.algorithm == TrainingAlgorithm::parameter_server &&
-                     scenario.training.async();
-  refuse(async && planner.schedule != buckets::Schedule::single, "is not defined for mode ",
-         kServerModes[scenario.training.mode]);
+  refuse(scenario.training.async() && planner.schedule != buckets::Schedule::single,
+         "is not defined for mode ", kServerModes[scenario.training.mode]);
   refuse(planner.needs == buckets::Needs::buckets && !has_measured_buckets(scenario),
          "needs a trace whose measured buckets hold all gradients");
   refuse(planner.needs == buckets::Needs::layers && !scenario.other_jobs.empty(),

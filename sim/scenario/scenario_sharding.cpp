@@ -151,8 +151,7 @@ io::Json wrapping_tree(const layers::Wrapping& wrapping) {
 } // namespace
 
 bool accumulates_or_shards(const Scenario& scenario) {
-  return scenario.training.micro_batches > 1 ||
-         scenario.training.sharding.strategy != ShardingStrategy::none;
+  return scenario.training.micro_batches > 1 || scenario.training.sharding.any();
 }
 
 double optimizer_bytes(const Scenario& scenario) {
@@ -164,7 +163,7 @@ double optimizer_bytes(const Scenario& scenario) {
 bool may_free_gradients(const Scenario& scenario) {
   const Training& training = scenario.training;
   return training.algorithm == TrainingAlgorithm::sync_sgd && training.micro_batches == 1 &&
-         training.sharding.strategy == ShardingStrategy::none &&
+         !training.sharding.any() &&
          !scenario.communication.schedule_options.gradient_as_bucket_view;
 }
 
@@ -257,7 +256,7 @@ void add_sharding(const Scenario& scenario, io::Json& tree) {
     tree.set(keys::kMicroBatches.name, training.micro_batches);
     tree.set("accumulation_exchange", kAccumulationExchanges[training.accumulation_exchange]);
   }
-  const bool shards = sharding.strategy != ShardingStrategy::none;
+  const bool shards = sharding.any();
   if (!shards && sharding.stored_bytes == Sharding().stored_bytes && !sharding.optimizer_bytes) {
     return;
   }
@@ -276,7 +275,7 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
   }
   const Training& training = scenario.training;
   const Communication& communication = scenario.communication;
-  const bool shards = training.sharding.strategy != ShardingStrategy::none;
+  const bool shards = training.sharding.any();
   const io::Json& place = *tree.find("training");
   const std::string_view key = shards ? "sharding" : keys::kMicroBatches.name;
   const std::string what = std::string(key) + (shards ? " " + word_of(training.sharding) : "");
@@ -317,7 +316,7 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
                      : std::string(row.name) +
                            " is an all-reduce; sharding reduces by reduce_scatter");
   }
-  if (communication.collective == collectives::AlgorithmId::parameter_server) {
+  if (communication.has_servers()) {
     problems.add(place, key, what + " is not defined for collective parameter_server");
   }
   if (training.exchange) {

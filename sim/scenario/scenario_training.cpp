@@ -291,7 +291,7 @@ void check_jobs(const io::Json& tree, io::Problems& problems, Scenario& scenario
   }
   const collectives::Options& options = scenario.communication.options;
   const std::int64_t workers = std::ranges::min(counts) * scenario.cluster.gpus_per_node;
-  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
+  if (scenario.communication.has_servers() &&
       options.placement == collectives::Placement::colocated && options.servers > workers) {
     problems.add(*io::resolve(tree, "/training"), "servers",
                  "every job has its own, on its workers: at most " + std::to_string(workers) +

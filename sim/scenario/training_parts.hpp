@@ -86,6 +86,7 @@ struct Sharding {
   // size of a unit of several layers, and the number of partial divisions that it keeps.
   std::optional<std::int64_t> max_unit_parameters{};
   std::int64_t label_limit = 200'000;
+  [[nodiscard]] bool any() const { return strategy != ShardingStrategy::none; }
 };
 
 // Whether parameters are gathered unit by unit; then the schedule of buckets has no effect.

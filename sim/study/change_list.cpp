@@ -203,7 +203,7 @@ void add_other_rounds(const Scenario& scenario, Changes& changes) {
 // What decides how sharded training overlaps, one key at a time.
 void add_other_sharding(const Scenario& scenario, Changes& changes) {
   const Sharding& sharding = scenario.training.sharding;
-  if (sharding.strategy == ShardingStrategy::none) {
+  if (!sharding.any()) {
     return;
   }
   const auto add = [&](std::string name, std::string_view key, std::string_view value) {

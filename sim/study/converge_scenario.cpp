@@ -56,8 +56,7 @@ void check_possible(const Scenario& scenario, const LogisticProblem& problem) {
     throw SimulationError("converge: no operator on real numbers for compression " + name +
                           "; there are " + known);
   }
-  if (scenario.training.async() && method != collectives::CompressionMethod::none &&
-      scenario.training.algorithm == TrainingAlgorithm::parameter_server) {
+  if (scenario.training.async() && method != collectives::CompressionMethod::none) {
     throw SimulationError("converge: compression " + name +
                           " is not defined for the updates of an asynchronous parameter server");
   }
@@ -135,7 +134,7 @@ Curve loss_curve(const Scenario& given, const CurveOptions& options) {
   Curve curve;
   curve.workers = learning.workers;
   curve.method = collectives::row(learning.compression.method).name;
-  if (training.algorithm == TrainingAlgorithm::parameter_server && training.async()) {
+  if (training.async()) {
     curve.algorithm = "parameter_server " + std::string(kServerModes[training.mode]);
     asynchronous_curve(scenario, problem, learning, curve);
   } else {

@@ -55,7 +55,7 @@ Facts facts_of(const Scenario& best) {
   facts.micro_batches = best.training.micro_batches;
   facts.ranks = best.cluster.ranks();
   facts.gpus = best.cluster.gpus_per_node;
-  facts.shards = sharding.strategy == ShardingStrategy::none ? 1 : shard_ranks(best);
+  facts.shards = !sharding.any() ? 1 : shard_ranks(best);
   facts.tokens = best.workload_source.tokens;
   facts.fp16 = estimate && estimate->precision == layers::Precision::fp16;
   facts.bucket_bytes = best.communication.schedule_options.bucket_bytes.value;

@@ -58,7 +58,7 @@ TEST_CASE("effective loss: contributions that are lost, of all that were sent (P
       }
     }
     REQUIRE(lost > 0);
-    const double of_all = has_servers(*result.scenario) ? 1 : 4.0 / 3;
+    const double of_all = result.scenario->communication.has_servers() ? 1 : 4.0 / 3;
     CHECK(result.summary.effective_loss.value() == within(lost / (of_all * sent), 1e-9));
   }
 }

@@ -381,7 +381,7 @@ TEST_CASE(
       const std::optional<Result> other =
           run_or_none(with(text, R"({"/method": ")" + std::string(method) + "\"}"));
       const bool padded = // the parts of a shard, in other sizes than the warnings know
-          result->scenario->training.sharding.strategy != ShardingStrategy::none;
+          result->scenario->training.sharding.any();
       if (other && !estimates(*other)) {
         ++methods;
         CHECK(*other->summary.iteration_time_s == within(period, padded ? 1e-6 : kSame));

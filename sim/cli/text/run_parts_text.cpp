@@ -9,9 +9,8 @@ namespace stepsim::cli {
 std::string sharding_text(const study::Result& result) {
   const study::Training& training = result.scenario->training;
   const study::Sharding& sharding = training.sharding;
-  std::string text(sharding.strategy == study::ShardingStrategy::none
-                       ? std::string_view()
-                       : study::kShardingStrategies[sharding.strategy]);
+  std::string text(!sharding.any() ? std::string_view()
+                                   : study::kShardingStrategies[sharding.strategy]);
   if (!result.units.empty()) {
     text += " (" + std::string(study::kShardingPresets[sharding.preset]) + "), " +
             base::counted(std::ssize(result.units), "unit");

@@ -22,7 +22,7 @@ std::string delay_text(double seconds) {
 std::string limit_text(const study::Scenario& scenario) {
   nccl::LibraryQuestion question = *scenario.communication.question;
   question.bytes = 1e9;
-  if (scenario.training.sharding.strategy != study::ShardingStrategy::none) {
+  if (scenario.training.sharding.any()) {
     question.operation = nccl::Operation::allgather; // a ring, where an all-reduce may use switches
   }
   const nccl::Limit limit = nccl::predict(question).limited_by;
