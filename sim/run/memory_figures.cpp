@@ -214,26 +214,34 @@ double master_bytes(const Sharding& sharding) {
   return copies ? sharding.stored_bytes : 0;
 }
 
-MemoryParts sharded_memory(const Scenario& scenario, ScenarioProgram& made,
-                           const programs::OperationTimes& times) {
+// What a rank keeps of `all` parameters between two steps, which zero1 and zero2 compute with
+// whole. With zero2 the gradients of `reduced` parameters are there until they are reduced.
+MemoryParts kept_shards(const Scenario& scenario, double all, double reduced) {
   const Sharding& sharding = scenario.training.sharding;
-  const double all = parameters_of_units(scenario, made);
   const double share = all / shard_count(scenario);
   MemoryParts parts = memory_before_training(scenario);
   parts.optimizer = optimizer_bytes(scenario) * share;
-  if (has_units(sharding)) {
-    parts.parameters = sharding.stored_bytes * share;
-    parts.gradients = sharding.reduce_bytes * share;
+  parts.parameters =
+      has_units(sharding) ? sharding.stored_bytes * share : sharding.parameter_bytes * all;
+  parts.master = has_units(sharding) ? 0 : master_bytes(sharding) * share;
+  parts.gradients =
+      sharding.reduce_bytes * (sharding.strategy == ShardingStrategy::zero1   ? all
+                               : sharding.strategy == ShardingStrategy::zero2 ? share + reduced
+                                                                              : share);
+  return parts;
+}
+
+MemoryParts sharded_memory(const Scenario& scenario, ScenarioProgram& made,
+                           const programs::OperationTimes& times) {
+  const double all = parameters_of_units(scenario, made);
+  const double share = all / shard_count(scenario);
+  MemoryParts parts = kept_shards(scenario, all, largest_of_units(made));
+  if (has_units(scenario.training.sharding)) {
     add_peak(scenario, made.live_changes.peak(times, times.iterations - 1), parts);
     use_update(scenario, parts.gradients, share, parts);
-    return parts;
+  } else {
+    add_step(scenario, share, parts);
   }
-  parts.parameters = sharding.parameter_bytes * all;
-  parts.master = master_bytes(sharding) * share;
-  parts.gradients =
-      sharding.reduce_bytes *
-      (sharding.strategy == ShardingStrategy::zero2 ? share + largest_of_units(made) : all);
-  add_step(scenario, share, parts);
   return parts;
 }
 
@@ -336,20 +344,13 @@ void fill_memory(const Scenario& scenario, ScenarioProgram& made,
 
 double least_memory(const Scenario& scenario) {
   const Sharding& sharding = scenario.training.sharding;
-  MemoryParts parts = memory_before_training(scenario);
+  MemoryParts parts;
   if (!sharding.any()) {
     parts = unsharded_memory(scenario, scenario.cluster.ranks(), {});
   } else {
-    const auto all = static_cast<double>(scenario.workload.values());
-    const double share = all / shard_count(scenario);
-    const bool whole = !has_units(sharding); // zero1 and zero2 keep what they compute with
-    parts.parameters = whole ? sharding.parameter_bytes * all + master_bytes(sharding) * share
-                             : sharding.stored_bytes * share;
-    parts.gradients =
-        sharding.reduce_bytes * (sharding.strategy == ShardingStrategy::zero1 ? all : share);
-    parts.optimizer = optimizer_bytes(scenario) * share;
+    parts = kept_shards(scenario, static_cast<double>(scenario.workload.values()), 0);
     parts.activations = known_activations(scenario);
-    if (!whole) {
+    if (has_units(sharding)) {
       add_peak(scenario, least_peak(scenario), parts);
     }
   }
