@@ -13,15 +13,11 @@ namespace stepsim::study {
 namespace {
 
 // Merges that depend on the gradients and their cost alone, not on keys of a schedule of their own.
-constexpr std::array kTried{buckets::Schedule::optimal,
-                            buckets::Schedule::single,
-                            buckets::Schedule::wfbp,
-                            buckets::Schedule::mg_wfbp,
-                            buckets::Schedule::mg_wfbp_small_tensors,
-                            buckets::Schedule::eager,
-                            buckets::Schedule::exhaustive,
-                            buckets::Schedule::ddp,
-                            buckets::Schedule::horovod};
+constexpr std::array kTried = [] {
+  using enum buckets::Schedule;
+  return std::array{optimal, single,     wfbp, mg_wfbp, mg_wfbp_small_tensors,
+                    eager,   exhaustive, ddp,  horovod};
+}();
 constexpr std::int64_t kMostTriedExhaustively = 12; // gradients: 2,048 merges
 
 // The next forward pass begins after the last message.
