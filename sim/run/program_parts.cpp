@@ -210,7 +210,7 @@ void time_buckets(const Scenario& scenario, ScenarioProgram& made) {
     if (counted) {
       static_cast<ChannelSeconds&>(unit.cost) = costs.times(group.bytes);
     } else if (!times_alone) {
-      unit.cost = costs(group, std::move(unit.cost));
+      unit.cost = costs(group, std::exchange(unit.cost, {}));
     }
     if (!for_period) {
       set_exchanges(scenario, made.simulated && exchanges(scenario), unit);
