@@ -158,11 +158,9 @@ void add_other_exchanges(const Scenario& scenario, Changes& changes) {
 }
 
 void add_more_servers(const Scenario& scenario, Changes& changes) {
-  const collectives::Options& options = scenario.communication.options;
-  if (scenario.communication.collective == collectives::AlgorithmId::parameter_server &&
-      options.placement == collectives::Placement::dedicated) {
+  if (const std::uint32_t servers = scenario.communication.dedicated_servers(); servers > 0) {
     changes.push_back(
-        {"twice as many servers", {"/training/servers=" + std::to_string(2 * options.servers)}});
+        {"twice as many servers", {"/training/servers=" + std::to_string(2 * servers)}});
     changes.push_back(
         {"a server on every worker", {"/training/placement=sharded", "/training/servers=null"}});
   }

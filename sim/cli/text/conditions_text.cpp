@@ -1,11 +1,10 @@
 #include "cli/text/answer_texts.hpp"
 
-#include "run/network_figures.hpp"
-
 namespace stepsim::cli {
 
 std::string conditions_text(const study::Scenario& scenario) {
-  if (!scenario.nominal && study::has_servers(scenario) && scenario.cluster.gpus_per_node > 1) {
+  if (!scenario.nominal && scenario.communication.has_servers() &&
+      scenario.cluster.gpus_per_node > 1) {
     return "ideal: nothing is lost, and each GPU pushes for itself; under typical conditions a "
            "machine pushes once";
   }
