@@ -220,10 +220,6 @@ private:
                 : "";
     const io::Json rate = cell_of(best(), "samples_per_s");
     text += rate.is_number() ? ", " + base::significant(rate.as_double(), 4) + " samples/s" : "";
-    const auto as_good = std::ranges::count_if(
-        rows_.rows, [](const io::Json& row) { return cell_of(row, "stated_rank") == io::Json(1); });
-    text += as_good > 1 ? "; " + base::counted(as_good - 1, "other point") + " cannot be told apart"
-                        : "";
     return text + ".";
   }
 
