@@ -252,23 +252,21 @@ std::string exposed_sentence(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
   const double exposed = explained.explanation.exposed_s;
   const double steps = explained.program.steps;
-  const auto wait =
-      std::ranges::find(explained.program.operations, programs::kWait, &programs::Operation::id);
-  const double waited =
-      wait == explained.program.operations.end() ? 0 : std::min(exposed, wait->seconds.value);
-  const double gain = exposed - waited; // of exchanges that take no time
-  if (!(gain > kMentioned * period)) {
-    return fmt::format(
-        "Communication is hidden behind {}: free exchanges would gain less than 0.5 %.",
-        delay_seconds(explained) > kMentioned * period ? "computing and delays" : "computing");
+  const auto& all = explained.program.operations;
+  const auto wait = std::ranges::find(all, programs::kWait, &programs::Operation::id);
+  const double waited = wait == all.end() ? 0 : std::min(exposed, wait->seconds.value);
+  if (!(exposed - waited > kMentioned * period)) {
+    const bool delays = delay_seconds(explained) > kMentioned * period;
+    return std::string("Communication is hidden behind computing") + (delays ? " and delays" : "") +
+           ": free exchanges would gain less than 0.5 %.";
   }
-  return "With exchanges that take no time a step would take " +
-         base::readable_seconds((period - gain) / steps) + ": exposed communication is " +
-         base::readable_seconds(exposed / steps) + ", " + percent(exposed / period) +
-         " of the step" +
-         (waited > 0 ? ", and " + base::readable_seconds(waited / steps) +
-                           " of it waiting that no operation explains."
-                     : ".");
+  return fmt::format("With exchanges that take no time a step would take {}: exposed communication "
+                     "is {}, {} of the step{}.",
+                     base::readable_seconds((period - exposed + waited) / steps),
+                     base::readable_seconds(exposed / steps), percent(exposed / period),
+                     waited > 0 ? ", and " + base::readable_seconds(waited / steps) +
+                                      " of it waiting that no operation explains"
+                                : "");
 }
 
 std::string interference_sentence(const Explained& explained) {

@@ -3,7 +3,6 @@
 #include "cli/commands/commands.hpp"
 
 #include <CLI/CLI.hpp>
-#include <fmt/core.h>
 
 #include "cli/shell/entry.hpp"
 #include "cli/shell/output.hpp"
@@ -65,11 +64,12 @@ int fit_conditions_command(const Invocation& invocation) {
   for (std::size_t i = 0; i < fit.rows.size(); ++i) {
     const study::FittedRow& row = fit.rows[i];
     if (std::abs(row.after_s / row.measured_s - 1) > kFar) {
-      print_warnings({{fmt::format("row {}: measured {}, {} with the fitted factors: "
-                                   "another unit, or something that no factor describes",
-                                   i, base::readable_seconds(row.measured_s),
-                                   base::readable_seconds(row.after_s))}},
-                     common);
+      print_warnings(
+          {{"row " + std::to_string(i) + ": measured " + base::readable_seconds(row.measured_s) +
+            ", " + base::readable_seconds(row.after_s) +
+            " with the fitted factors: another unit, or something that no factor "
+            "describes"}},
+          common);
     }
   }
   return write_document(common, {.tables = [&] { return fit_tables(fit); },
