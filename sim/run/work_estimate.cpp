@@ -86,13 +86,19 @@ double planned_messages(const Scenario& scenario, double different) {
 
 // Asking for the times of `asked` messages beside the run itself. Where links differ schedules are
 // evaluated, of sizes in powers of two, so that together they take as long as `most_on_fabric` of
-// the largest, or as `times` a few of them.
+// the largest, or as `times` a few of them. Servers are simulated for every corner of a line.
 double asking_seconds(const Scenario& scenario, double bytes, double asked, double times,
                       double most_on_fabric) {
   constexpr double kSampled = 3.5; // time grows with the root of the size: 1 / (1 - 1 / sqrt 2)
   const collectives::Collective collective = exchange_of(scenario);
   if (asked == 0) {
     return 0;
+  }
+  if (collective.algorithm == collectives::AlgorithmId::parameter_server &&
+      collective.links.two_level) {
+    constexpr double kCorners = 40;
+    return exchange_seconds(scenario, bytes, collectives::Method::events) *
+           std::min(asked, kCorners);
   }
   if (collective.homogeneous() && !collective.links.fabric) {
     return exchange_seconds(scenario, bytes, collectives::Method::closed_form) * asked;

@@ -73,6 +73,18 @@ def a_linear_pipeline_is_planned_in_seconds(place):
     place.run("run", "c.json", "--quiet", code=0, preexec_fn=processor_time(4))
 
 
+def messages_to_servers_are_planned_in_seconds(place):
+    """the best merge for servers on machines of several GPUs is planned in seconds of CPU time, which the estimate
+    counts"""
+    layers = [dict(LAYERS[0], forward_s=1e-4, backward_s=2e-4, gradient_bytes=40_000 * (i + 1)) for i in range(80)]
+    place.write("c.json", changed(
+        workload={"layers": layers}, communication={"schedule": "optimal"},
+        training={"algorithm": "parameter_server", "placement": "sharded"},
+        cluster={"nodes": 8, "gpus_per_node": 4, "intra_network": {"latency_s": 1e-6, "bandwidth_Bps": 1e11}}))
+    place.run("run", "c.json", "--quiet", code=0, preexec_fn=processor_time(4))
+    place.refused("run", "c.json", "--quiet", "--max-seconds", "0.05", code=1, says="CPU time, more than")
+
+
 # Files
 
 def a_folder_that_cannot_be_made_is_one_line(place):

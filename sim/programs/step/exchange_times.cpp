@@ -78,10 +78,12 @@ private:
   std::map<std::size_t, double> seconds_; // at kFirstBytes x 2^exponent
 };
 
-// A convex, piecewise linear function of whole numbers of bytes, exact at all of them.
-class ConvexTimes {
+// A piecewise linear function of whole numbers of bytes. Where it is convex, the times are exact at
+// all of them; elsewhere a line that goes through its middle is taken for one without corners.
+class LineTimes {
 public:
-  explicit ConvexTimes(std::function<double(double)> seconds) : evaluate_(std::move(seconds)) {}
+  LineTimes(std::function<double(double)> seconds, double rounding)
+      : evaluate_(std::move(seconds)), rounding_(rounding) {}
 
   double operator()(double bytes) {
     while (corners_.empty() || corners_.back().bytes < bytes) {
@@ -118,11 +120,12 @@ private:
   // Appends the corners behind `low` up to `high`: a point on the chord says that there is none
   // between them.
   void add_corners(const Corner& low, const Corner& high) {
-    constexpr double kRounding = 1e-13;
+    constexpr double kAbove = 1e-10; // more than rounding, where no convex function is
     const double middle = std::floor((low.bytes + high.bytes) / 2);
     if (middle > low.bytes) {
       const Corner between = corner(middle);
-      if (between.seconds < chord(low, high, middle) * (1 - kRounding)) {
+      const double over_chord = between.seconds / chord(low, high, middle) - 1;
+      if (over_chord < -rounding_ || over_chord > kAbove) {
         add_corners(low, between);
         add_corners(between, high);
         return;
@@ -132,6 +135,7 @@ private:
   }
 
   std::function<double(double)> evaluate_;
+  double rounding_{};           // of the function, relative
   std::vector<Corner> corners_; // by bytes
 };
 
@@ -146,10 +150,13 @@ bool is_largest_of_lines(const collectives::Collective& collective) {
          !(collective.homogeneous() && collectives::closed_form(collective));
 }
 
-template <class Times> buckets::Cost interpolated_cost(std::function<double(double)> seconds) {
-  return {.base = buckets::CurveCost{[times = std::make_shared<Times>(std::move(seconds))](
-                                         double bytes) { return (*times)(bytes); }}};
+buckets::Cost interpolated_cost(auto times) {
+  return {.base = buckets::CurveCost{[shared = std::make_shared<decltype(times)>(std::move(times))](
+                                         double bytes) { return (*shared)(bytes); }}};
 }
+
+constexpr double kSweepRounding = 1e-13; // of a sweep over a schedule
+constexpr double kFlowRounding = 1e-10;  // of flows that share ports
 
 // `evaluate` of the collective for each size.
 std::function<double(double bytes)> by_bytes(const collectives::Collective& collective,
@@ -164,7 +171,7 @@ std::function<double(double bytes)> by_bytes(const collectives::Collective& coll
 } // namespace
 
 buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
-  return interpolated_cost<SampledTimes>(std::move(seconds));
+  return interpolated_cost(SampledTimes(std::move(seconds)));
 }
 
 namespace {
@@ -207,7 +214,10 @@ buckets::Cost planned_cost(collectives::Collective& probe, bool& bound) {
     return sampled_cost(seconds);
   }
   if (is_largest_of_lines(large)) {
-    return interpolated_cost<ConvexTimes>(seconds);
+    return interpolated_cost(LineTimes(seconds, kSweepRounding));
+  }
+  if (large.algorithm == collectives::AlgorithmId::parameter_server) {
+    return interpolated_cost(LineTimes(seconds, kFlowRounding));
   }
   return {.base = buckets::CurveCost{seconds}};
 }
@@ -230,10 +240,11 @@ buckets::Cost merge_cost(collectives::Collective collective,
   if (!collectives::max_plus_defined(collective)) {
     return cost;
   }
-  return interpolated_cost<ConvexTimes>(
-      by_bytes(collective, [](const collectives::Collective& swept) {
-        return collectives::max_plus(swept).seconds;
-      }));
+  return interpolated_cost(LineTimes(by_bytes(collective,
+                                              [](const collectives::Collective& swept) {
+                                                return collectives::max_plus(swept).seconds;
+                                              }),
+                                     kSweepRounding));
 }
 
 ExchangeTimes::ExchangeTimes(collectives::Collective collective,
