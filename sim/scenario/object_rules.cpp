@@ -4,6 +4,7 @@
 #include "collectives/algorithms.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
+#include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {
@@ -77,14 +78,15 @@ constexpr std::array kObjectRules{
             },
             asked_collective},
     KeyRule{"/cluster/nics_per_node",
-            "it is 1, sharding is hybrid_shard, or the collective can use several interfaces",
+            "it is 1, sharding is hybrid_shard, conditions are typical (a ring then has all cards "
+            "of a machine), or the collective can use several interfaces",
             [](const Scenario& s) {
               const Cluster& cluster = s.cluster;
               return cluster.nics_per_node <= 1 || cluster.gpus_per_node == 1 ||
                      cluster.nodes == 1 || is_simulated(s) || is_compressed(s) || has_curve(s) ||
                      needs_servers(s.training.algorithm) ||
                      s.training.sharding.strategy == ShardingStrategy::hybrid_shard ||
-                     !collectives::leaves_nodes_once(exchange_of(s));
+                     is_typical(s) || !collectives::leaves_nodes_once(exchange_of(s));
             },
             [](const Scenario& s) {
               return asked_collective(s) + ", which is flat and uses one network card of a node; "

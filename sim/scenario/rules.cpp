@@ -3,11 +3,13 @@
 #include "scenario/rules.hpp"
 
 #include "base/collected.hpp"
+#include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/compression_words.hpp"
 #include "scenario/node_counts.hpp"
+#include "scenario/scenario_conditions.hpp"
 
 namespace stepsim::study {
 
@@ -65,6 +67,21 @@ void warn_of_interfaces(Scenario& scenario) {
     scenario.warnings.push_back("unused_nics: nics_per_node is " +
                                 std::to_string(cluster.nics_per_node) +
                                 ", but hierarchical_leader sends through one interface of a node");
+  }
+}
+
+// The model of a library takes a rate for what messages reach, which few lines of TCP have.
+void warn_of_tcp(const io::Json& tree, Scenario& scenario) {
+  const Cluster& cluster = scenario.cluster;
+  const std::string_view pointer = kNetworkPointer<&Network::bandwidth_Bps>;
+  const double reached = scenario.conditions.factors[static_cast<std::size_t>(Factor::c_tcp)].value;
+  if (scenario.communication.question && is_typical(scenario) && is_given(tree, pointer) &&
+      cluster.network.carrier.value_or(Carrier::rdma) != Carrier::rdma &&
+      cluster.network.bandwidth_Bps * static_cast<double>(cluster.nics_of_domain()) > reached) {
+    scenario.warnings.push_back(
+        fmt::format("rate_of_tcp: the model of a library takes {} for the rate that messages "
+                    "reach; a ring over TCP was found to reach {} a machine (c_tcp)",
+                    pointer, base::readable_rate(reached)));
   }
 }
 
@@ -158,6 +175,7 @@ void check_meaning(const io::Json& tree, const ParseContext& context, Scenario& 
   check_nodes(tree, context, scenario);
   warn_of_link(tree, scenario);
   warn_of_interfaces(scenario);
+  warn_of_tcp(tree, scenario);
 }
 
 void drop_key(io::Json& tree, std::string_view pointer) {

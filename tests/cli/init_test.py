@@ -308,6 +308,12 @@ class Shipped(Folder):
         self.stepsim("examples", ".", "--force")
         self.assertEqual((self.folder / name).read_text(), (ROOT / name).read_text())
 
+    def test_copied_examples_need_nothing_that_was_not_copied(self):
+        self.stepsim("examples", ".")
+        copies = [*self.folder.glob("examples/*.scenario.json"), *self.folder.glob("examples/*.sweep.json")]
+        self.assertGreater(len(copies), 15)
+        self.stepsim("check", *[str(path.relative_to(self.folder)) for path in sorted(copies)])
+
     def test_shipped_traces_have_names(self):
         self.stepsim("init", "-o", "s.json")
         self.assertEqual(self.tree()["workload"]["trace"], "resnet50.ddp.2xa100")

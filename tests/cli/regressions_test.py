@@ -68,6 +68,28 @@ def near(a, b, relative=EVEN):
     return abs(a - b) <= relative * max(abs(a), abs(b))
 
 
+def a_ring_has_all_cards_of_a_machine_under_typical_conditions(place):
+    """under typical conditions, where a ring has all cards of a machine, their number is taken and no less counts"""
+    tree = scenario(layer(gradient_bytes=10**8), nodes=4, cluster={"preset": "dgx_h100"},
+                    communication={"collective": "ring"})
+    del tree["cluster"]["network"]
+    refused(place, dict(tree, cluster={**tree["cluster"], "nics_per_node": 4}), "uses one network card of a node")
+    tree["conditions"] = "typical"
+    times = [summary(place, {**tree, "cluster": {**tree["cluster"], "nics_per_node": cards}})["communication_s"]
+             for cards in (1, 2, 4, 8)]
+    check(times == sorted(times, reverse=True) and times[0] > 1.5 * times[2], times)
+
+
+def a_typed_rate_of_tcp_is_doubted_beside_a_library(place):
+    """the model of a library says that it takes a typed rate of TCP for what messages reach"""
+    tree = scenario(cluster={"preset": "dgx_h100"}, communication={"collective": "library"}, conditions="typical",
+                    network={"bandwidth_Bps": "100Gbps", "transport": "tcp"})
+    warns = [any(text.startswith("rate_of_tcp") for text in result(place, {**tree, **change})["warnings"])
+             for change in ({}, {"cluster": {**tree["cluster"], "network": "100g-tcp"}},
+                            {"cluster": {**tree["cluster"], "network": {"bandwidth_Bps": "100Gbps"}}})]
+    check(warns == [True, False, False], warns)
+
+
 def nodes_of_many_gpus_name_their_inner_network(place):
     """several GPUs of a node never talk over the network between nodes for want of a key"""
     for nodes, nics in ((8, 1), (8, 4), (1, 1)):

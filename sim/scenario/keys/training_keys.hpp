@@ -109,7 +109,8 @@ inline constexpr std::array kTrainingRows{
             .because("workers wait for exchanges alone")),
     io::Bound<Training>{either("host_copy_Bps", kHostCopyForms,
                                "Speed of copies through host memory before and after every "
-                               "exchange, bytes/s; 0 means that there are none.")
+                               "exchange, bytes/s; 0 means that there are none. Gradients are "
+                               "copied whole; of truncate16 and quantize8 what is sent.")
                             .by_default(0)
                             .because("nothing is copied through host memory"),
                         nullptr,
