@@ -35,6 +35,7 @@ public:
     study.trace = with_kernel_times(trace);
     study.name = trace.name;
     study.warnings = trace.warnings;
+    leave_out_advice(study.warnings); // the host is carried, whatever times are read
     std::optional<TraceMachine> machine = machine_of(trace, "", *files_);
     if (!machine && !options_.node_type.empty()) {
       machine = machine_of(trace, options_.node_type, *files_);
@@ -67,7 +68,6 @@ public:
       }
     }
     add_points(study, carried);
-    leave_out_advice(study.warnings); // the host is carried, whatever times are read
     return study;
   }
 
@@ -262,6 +262,7 @@ private:
     study.scenario = last.tree;
     (void)saved(kScenarioFile, last.tree);
     const Scenario scenario = parse_scenario(last.tree, *files_);
+    leave_out_advice(study.largest.warnings);
     append_each_once(study.warnings, study.largest.warnings);
     const Summary& summary = study.largest.summary;
     study.help = what_if_lines(last.tree, scenario, step_of(summary), *files_,

@@ -559,5 +559,12 @@ def commands_agree_about_an_answer(place):
     check(cut.returncode == 130 and not place.path("cut").exists(), "left by", cut.returncode)
 
 
+def a_study_says_each_warning_once(place):
+    """a warning stands once in what study prints, and once on its page"""
+    said = place.run("study", "resnet50.ddp.2xa100", "-o", "D", code=0).stderr.decode()
+    page = place.path("D/report.html").read_text()
+    check(said.count("host-bound: ") == 1 and page.count("host-bound: ") == 1, said, page.count("host-bound: "))
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))
