@@ -47,8 +47,6 @@ void check_lone_algorithm(const LibraryQuestion& question, const Layout& layout)
   }
 }
 
-std::string sized(double bytes) { return base::significant(bytes) + " bytes"; }
-
 void set_runner_up(const LibraryModel& model, const Layout& layout, const PairChoice& choice,
                    LibraryRecord& record) {
   if (!choice.runner_up) {
@@ -100,8 +98,8 @@ std::vector<std::string> warnings_of(const LibraryQuestion& question) {
   }
   if (calibration != nullptr && (question.bytes < calibration->smallest_bytes ||
                                  question.bytes > calibration->largest_bytes)) {
-    add(kWarnSizes, "measured from " + sized(calibration->smallest_bytes) + " to " +
-                        sized(calibration->largest_bytes));
+    add(kWarnSizes, "measured from " + base::readable_bytes(calibration->smallest_bytes) + " to " +
+                        base::readable_bytes(calibration->largest_bytes));
   }
   if (question.node.approximate) {
     add(kWarnApproximate, "the library of " + question.node.name + " is modelled by NCCL's choice");

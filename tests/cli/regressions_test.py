@@ -566,5 +566,21 @@ def a_study_says_each_warning_once(place):
     check(said.count("host-bound: ") == 1 and page.count("host-bound: ") == 1, said, page.count("host-bound: "))
 
 
+def the_sizes_of_a_library_have_units(place):
+    """warnings name the smallest and the largest size that a library was measured with, in their units"""
+    lines = ["# Collective test starting: all_reduce_perf",
+             "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor)"]
+    lines += [f"#  Rank  {rank} Group  0 Pid {rank + 1} on a device  {rank} [0000:1{rank}:00] NVIDIA H100"
+              for rank in range(8)]
+    lines.append("#  size  count  type  redop  root  time  algbw  busbw #wrong  time  algbw  busbw #wrong")
+    for size, us in ((2**25, 182.9), (2**26, 313.7), (2**27, 564.8), (2**28, 1081), (2**29, 2115), (2**30, 4001)):
+        time = f"{us} {size / us / 1e3} {1.75 * size / us / 1e3} 0"
+        lines.append(f"{size} {size // 4} float sum -1 {time} {time}")
+    place.write("nccl.log", "\n".join(lines) + "\n")
+    said = place.run("study", "gpt2.h100", "--gpus", "8", "--logs", "nccl.log", "-o", "D", code=0).stderr.decode()
+    check("no measurement below 33.55 MB: " in said, said)
+    check("outside_measured_sizes: measured from 33.55 MB to 1.074 GB\n" in said, said)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

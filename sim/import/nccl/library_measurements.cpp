@@ -253,10 +253,12 @@ std::vector<std::string> library_warnings(const nccl::LibraryFit& fit) {
     warnings.push_back("no log of several nodes with all of their GPUs: bw_mix and rail are those "
                        "of the prior, and predictions for such shapes can be off by a third");
   }
-  if (std::ranges::none_of(points,
-                           [](const MeasuredPoint& point) { return point.bytes < kMebibyte; })) {
-    warnings.push_back("no measurement below 1 MiB: latencies are those of the prior, and times of "
-                       "small messages can be off by a factor of two");
+  const double least =
+      points.empty() ? 0 : std::ranges::min(points, {}, &MeasuredPoint::bytes).bytes;
+  if (least >= kMebibyte) {
+    warnings.push_back("no measurement below " + base::readable_bytes(least) +
+                       ": latencies are those of the prior, and times of small messages can be off "
+                       "by a factor of two");
   }
   for (std::size_t i = 1; i + 1 < points.size(); ++i) {
     const auto same = [&](const MeasuredPoint& other) {
