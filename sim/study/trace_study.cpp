@@ -64,7 +64,7 @@ public:
       study.answer = answer_to(study.trace, *machine, steps);
       if (!options_.ideal) {
         carried = path_of_output(kTraceFile);
-        warn_of_others(study.answer->gap.times, machine->gpus(), study.warnings);
+        warn_of_others(study.answer->gap, machine->gpus(), study.warnings);
       }
     }
     add_points(study, carried);
@@ -73,12 +73,20 @@ public:
 
 private:
   // Such as the all-to-all of experts and of embedding tables.
-  void warn_of_others(const DeviceTimes& times, std::int64_t gpus,
+  void warn_of_others(const TraceGap& gap, std::int64_t gpus,
                       std::vector<std::string>& warnings) const {
     constexpr double kMany = 0.01; // of the step
-    if (times.other_collectives_s > kMany * times.step_s && options_.gpus.back() > gpus) {
-      warnings.push_back("collectives that exchange no gradients took " +
-                         base::readable_seconds(times.other_collectives_s) +
+    constexpr const char* kWhat = "collectives that exchange no gradients";
+    const double moved_s =
+        std::ranges::find(gap.parts, "other_collectives", &GapPart::key)->seconds;
+    const double waited_s = gap.times.other_collectives_s - moved_s;
+    if (waited_s > kMany * gap.times.step_s) {
+      warnings.push_back("ranks waited " + base::readable_seconds(waited_s) +
+                         " of the step for each other in " + kWhat +
+                         "; that is carried as computing, which the efficiency does not count");
+    }
+    if (moved_s > kMany * gap.times.step_s && options_.gpus.back() > gpus) {
+      warnings.push_back(std::string(kWhat) + " took " + base::readable_seconds(moved_s) +
                          " of the step; they are carried as long as they were, and take longer on "
                          "more GPUs");
     }

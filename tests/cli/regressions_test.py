@@ -582,5 +582,13 @@ def the_sizes_of_a_library_have_units(place):
     check("outside_measured_sizes: measured from 33.55 MB to 1.074 GB\n" in said, said)
 
 
+def waiting_in_other_collectives_is_no_transfer(place):
+    """study tells what other collectives carry, which more GPUs slow down, from ranks that wait in them"""
+    said = place.run("study", "dlrm.8xv100", "-o", "D", code=0).stderr.decode()
+    parts = {part["part"]: part["seconds"] for part in json.loads(place.path("D/study.json").read_text())["trace"]["gap"]}
+    check(parts["other_collectives"] < 1e-4 and "take longer on more GPUs" not in said, parts, said)
+    check("ranks waited 4.601 ms of the step for each other in collectives that exchange no gradients" in said, said)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))
