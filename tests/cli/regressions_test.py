@@ -590,5 +590,17 @@ def waiting_in_other_collectives_is_no_transfer(place):
     check("ranks waited 4.601 ms of the step for each other in collectives that exchange no gradients" in said, said)
 
 
+def hybrid_shard_names_what_crosses_the_network(place):
+    """run names the all-reduce of hybrid_shard between its groups, which follows the last micro-batch"""
+    for groups, size, sharding in ((4, 2, {}), (2, 4, {"shard_ranks": 4})):
+        tree = scenario(cluster={"gpus_per_node": 2, "intra_network": "nvlink"},
+                        training={"micro_batches": 8, "sharding": {"strategy": "hybrid_shard", **sharding}})
+        text = shown(place, tree)
+        check(f"gradients in groups of {size}, all-reduce of their shards between the {groups}\n" in text, text)
+        check("8 micro-batches, exchanged in groups after each, between them after the last\n" in text, text)
+    text = shown(place, tree, "--set", "/training/accumulation_exchange=last")
+    check("8 micro-batches, exchanged after the last\n" in text, text)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

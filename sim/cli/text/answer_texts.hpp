@@ -135,7 +135,8 @@ using Labelled = std::pair<std::string_view, std::string_view>;
 // "full_shard (fsdp2), 34 units, 2 micro-batches, exchanged after the last"; "" for a run with
 // neither.
 [[nodiscard]] std::string sharding_text(const study::Result& result);
-// "all-gather of 2-byte parameters, reduce-scatter of 4-byte gradients"; only for a sharded run.
+// "all-gather of 2-byte parameters, reduce-scatter of 4-byte gradients in groups of 8, all-reduce of
+// their shards between the 16"; only for a sharded run.
 [[nodiscard]] std::string sharded_exchange_text(const study::Result& result);
 // "18.3 GB a rank: parameters 1 GB, .."; "" if the summary has no memory.
 [[nodiscard]] std::string memory_text(const study::Summary& summary);

@@ -16,10 +16,11 @@ std::string sharding_text(const study::Result& result) {
             base::counted(std::ssize(result.units), "unit");
   }
   if (training.micro_batches > 1) {
-    text +=
-        (text.empty() ? "" : ", ") + std::to_string(training.micro_batches) +
-        " micro-batches, exchanged after " +
-        (training.accumulation_exchange == study::AccumulationExchange::each ? "each" : "the last");
+    const bool each = training.accumulation_exchange == study::AccumulationExchange::each;
+    const bool groups = each && sharding.strategy == study::ShardingStrategy::hybrid_shard;
+    text += (text.empty() ? "" : ", ") + std::to_string(training.micro_batches) +
+            " micro-batches, exchanged " + (groups ? "in groups " : "") + "after " +
+            (each ? "each" : "the last") + (groups ? ", between them after the last" : "");
   }
   return text;
 }
@@ -36,7 +37,14 @@ std::string sharded_exchange_text(const study::Result& result) {
                                          : " (" + std::string(study::kCodecMethods[codec]) + ")");
   const std::string reduce = (owners ? "all-reduce of " : "reduce-scatter of ") +
                              base::shortest(sharding.reduce_bytes) + "-byte gradients";
-  return result.units.empty() ? reduce + ", " + gather : gather + ", " + reduce;
+  std::string between;
+  if (sharding.strategy == study::ShardingStrategy::hybrid_shard) {
+    const std::int64_t group = shard_ranks(*result.scenario);
+    between = " in groups of " + std::to_string(group) +
+              ", all-reduce of their shards between the " +
+              std::to_string(result.scenario->cluster.ranks() / group);
+  }
+  return result.units.empty() ? reduce + ", " + gather : gather + ", " + reduce + between;
 }
 
 std::string memory_text(const study::Summary& summary) {
