@@ -602,5 +602,21 @@ def hybrid_shard_names_what_crosses_the_network(place):
     check("8 micro-batches, exchanged after the last\n" in text, text)
 
 
+def rounds_name_the_link_of_their_exchanges(place):
+    """run names the network of outer exchanges, what it loses, and the algorithm of its own exchanges"""
+    link = {"latency_s": 0.04, "bandwidth_Bps": 1.25e8, "transport": "rdma"}
+    for algorithm, inner, whose in (("diloco", "step", "32 ranks"), ("local_sgd", "sync_sgd", "4 islands")):
+        training = {"algorithm": algorithm, "local_steps": 5, "inner": inner, "outer_network": link}
+        tree = scenario(cluster={"preset": "dgx_h100"}, network="100g-roce", training=training,
+                        communication={"collective": "library"})
+        tree["workload"]["layers"][0]["dtype"] = "bfloat16"
+        text = shown(place, tree, "--conditions", "ideal")
+        algorithm = re.search(r"exchange +(\w+) allreduce of ", text)[1]
+        check(algorithm in ("ring", "auto") and f"between {whose} over 125.0 MB/s, 40.00 ms per message" in text, text)
+        text = shown(place, tree, "--conditions", "typical")
+        share = float(re.search(r"outer exchanges reach (\S+) % of the rate", text)[1])
+        check(f"over {1.25 * share:.4g} MB/s" in text, share, text)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

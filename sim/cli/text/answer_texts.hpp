@@ -123,8 +123,9 @@ using Labelled = std::pair<std::string_view, std::string_view>;
 
 // "diloco, rounds of 100 steps, 8 fragments, 1 step overlapped"; empty for other algorithms.
 [[nodiscard]] std::string rounds_text(const study::Result& result);
-// The data of the outer exchanges of a round: "ring allreduce of outer gradients, 8 messages, 4
-// GB".
+// The data of the outer exchanges of a round, and the link that they have of their own: "ring
+// allreduce of outer gradients, 8 messages, 4.943 GB; between 32 ranks over 82.22 MB/s, 40.00 ms per
+// message".
 [[nodiscard]] std::string outer_exchange_text(const study::Result& result);
 // The duration of a round, the time of its outer exchanges, and the utilization. Needs a run in
 // rounds.

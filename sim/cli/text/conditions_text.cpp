@@ -27,6 +27,13 @@ std::string conditions_text(const study::Scenario& scenario) {
         (is_longer ? "and beside an exchange " : "computing beside an exchange takes ") +
         base::significant(beside) + (is_longer ? " times that" : " times as long"));
   }
+  const auto& outer = scenario.training.local.outer_network;
+  const auto& rated = nominal.training.local.outer_network;
+  if (outer && rated && outer->bandwidth_Bps < rated->bandwidth_Bps) {
+    losses.push_back("outer exchanges reach " +
+                     percent_cell(*outer->bandwidth_Bps / *rated->bandwidth_Bps) +
+                     " of the rate of their network");
+  }
   return "typical: " + (losses.empty() ? "computing is as measured" : base::listed(losses));
 }
 

@@ -186,13 +186,23 @@ std::string outer_exchange_text(const study::Result& result) {
   const double bytes = local.outer_value_bytes * static_cast<double>(scenario.workload.values());
   const bool averages = scenario.training.algorithm != study::TrainingAlgorithm::diloco;
   const bool servers = study::needs_servers(scenario.training.algorithm);
-  return std::string(study::collective_word(scenario.communication)) +
+  const study::Scenario outer = study::outer_cluster_of(scenario);
+  std::string over; // links of their own
+  if (local.outer_network && !scenario.training.exchange) {
+    const study::Network& network = outer.cluster.network;
+    over = "; between " + std::to_string(outer.cluster.ranks()) + (islands ? " islands" : " ranks");
+    over += local.outer_network->has_link()
+                ? " over " + base::readable_rate(network.bandwidth_Bps * network.efficiency) +
+                      ", " + base::readable_seconds(network.latency_s) + " per message"
+                : "";
+  }
+  return std::string(study::collective_word(outer.communication)) +
          (servers ? ", push and pull of " : " allreduce of ") +
          (averages ? "parameters" : "outer gradients") +
          (local.outer_compression.method == study::CodecMethod::none
               ? ""
               : " (" + std::string(study::kCodecMethods[local.outer_compression.method]) + ")") +
-         ", " + base::counted(messages, "message") + ", " + base::readable_bytes(bytes) +
+         ", " + base::counted(messages, "message") + ", " + base::readable_bytes(bytes) + over +
          (islands ? "; in islands schedule " + study::schedule_name(scenario.communication) : "");
 }
 
