@@ -630,5 +630,22 @@ def only_simulated_networks_have_a_limit_of_time(place):
                       says="more than /limits/simulated_s (1000)")
 
 
+def a_comparison_keeps_what_it_says(place):
+    """the JSON and the pages of a comparison hold its warnings and what it took for granted"""
+    place.run("init", "--trace", "gpt2.h100", "--nodes", "8", "--cluster", "dgx_h100", "-o", "g.json", "--quiet", code=0)
+    over = ["--over", "/communication/collective=ring,library"]
+    said = place.run("compare", "g.json", *over, "--json", "-o", "c.json", code=0).stderr.decode().splitlines()
+    place.run("compare", "g.json", *over, "-o", "c.html", code=0)
+    place.run("report", "c.json", "-o", "page.html", "--quiet", code=0)
+    found = json.loads(place.path("c.json").read_text())
+    warnings = [line.removeprefix("warning: ") for line in said if line.startswith("warning: ")]
+    check(len(warnings) > 2 and found["warnings"] == warnings, found.get("warnings"), said)
+    check(any(line.startswith("assumed: ") for line in said), said)
+    for line in [*warnings, *(line for line in said if line.startswith(("assumed: ", "left out: ")))]:
+        words = line.replace("'", "&#39;").replace('"', "&quot;")
+        for page in ("c.html", "page.html"):
+            check(words in place.path(page).read_text() or line in place.path(page).read_text(), page, "lacks", line)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

@@ -36,9 +36,13 @@ per second are the best.)",
 
 // `best`: the index of the best row, null if all failed, and what made it so. With --algorithms the
 // rows are sorted within each combination, so there is no single best one and the key is absent.
-io::Object tree_of(const study::Comparison& comparison, bool algorithms) {
+io::Object tree_of(const study::Comparison& comparison, bool algorithms,
+                   const std::vector<std::string>& notes) {
   const study::Ranking& ranking = comparison.ranking;
-  io::Object tree{{"best_by", study::kBestBy[ranking.by]}, {"rows", comparison.rows}};
+  io::Object tree{{"best_by", study::kBestBy[ranking.by]},
+                  {"rows", comparison.rows},
+                  {"notes", io::list_of(notes)},
+                  {"warnings", io::list_of(comparison.warnings)}};
   if (!algorithms) {
     tree.emplace_back("best", ranking.best ? io::Json(*ranking.best) : io::Json());
   }
@@ -57,8 +61,8 @@ io::Object tree_of(const study::Comparison& comparison, bool algorithms) {
 // Rows that failed are shown with their error like all others; only the exit code tells of them.
 // Rows are written first, because those that did not fail are the answer to the rest of the
 // question. What was finished before an interruption is shown.
-int show(const study::Comparison& comparison, const Common& common, bool algorithms,
-         bool must_fit) {
+int show(const study::Comparison& comparison, const Common& common, bool algorithms, bool must_fit,
+         const std::vector<std::string>& notes = {}) {
   if (comparison.rows.empty()) {
     print_warnings(comparison.warnings, common);
   } else {
@@ -70,10 +74,11 @@ int show(const study::Comparison& comparison, const Common& common, bool algorit
     std::vector<std::string> kept = comparison.varied;
     kept.insert(kept.end(), {"algorithm", "error"});
     write_document(common, {.tables = tables,
-                            .tree = [&] { return tree_of(comparison, algorithms); },
+                            .tree = [&] { return tree_of(comparison, algorithms, notes); },
                             .records = [&] { return comparison.rows; },
                             .kept = std::move(kept),
-                            .warnings = comparison.warnings});
+                            .warnings = comparison.warnings,
+                            .notes = notes});
   }
   if (comparison.missing > 0) {
     print_note("interrupted: " + std::to_string(comparison.missing) + " combinations were not run",
@@ -230,8 +235,9 @@ int compare(const Invocation& invocation) {
     study::require_effect(sweep, files);
     return study::compare(sweep, files, options, best_by);
   });
-  const int code = show(comparison, common, false, flags.must_fit);
-  print_notes(study::notes_of(sweep, files, true), common);
+  const std::vector<std::string> notes = study::notes_of(sweep, files, true);
+  const int code = show(comparison, common, false, flags.must_fit, notes);
+  print_notes(notes, common);
   return code;
 }
 

@@ -63,6 +63,13 @@ void read_lines(std::string_view text, const std::string& path, PlotRows& out) {
 void read_document(std::string_view text, const std::string& path, PlotRows& out) {
   const io::Json tree = io::parse_json(text, path);
   out.best_by = tree.is_object() ? tree.text("best_by") : "";
+  for (const char* key : {"notes", "warnings"}) {
+    if (const io::Json* lines = tree.find(key); lines != nullptr && lines->is_array()) {
+      for (const io::Json& line : lines->as_array()) {
+        out.said.push_back(plain_cell(line));
+      }
+    }
+  }
   const io::Json* list = tree.is_array() ? &tree : nullptr;
   for (const char* key : {"rows", "curve", "points"}) {
     const io::Json* found = tree.find(key);

@@ -20,6 +20,7 @@ struct PlotRows {
   std::string name; // name of the scenario in the header, and what varies; "" without a header
   std::vector<std::string> varied; // columns of the axes in the header
   std::string best_by;             // criterion of a comparison; "" where the file has none
+  std::vector<std::string> said;   // notes and warnings of a comparison
 };
 
 // Reads the text of the file `path`, which is named in errors. JSON may be a list of records, an

@@ -83,6 +83,10 @@ public:
     }
     add_pivot(page);
     add_points(page);
+    if (!rows_.said.empty()) {
+      page.heading("What was assumed");
+      page.list(rows_.said);
+    }
     add_scenario(page);
     page.paragraph(footer, "grey");
     return {std::move(page).finished(), report_facts(RecordsFacts{.answer = answer(),

@@ -142,6 +142,12 @@ void require_rows(const Document& document, const Common& common, Format format,
   }
 }
 
+std::vector<std::string> listed_on_page(const Document& document) {
+  std::vector<std::string> lines = document.notes;
+  lines.insert(lines.end(), document.warnings.begin(), document.warnings.end());
+  return lines;
+}
+
 } // namespace
 
 std::string csv_text(const io::Array& records, bool sorted) {
@@ -185,7 +191,7 @@ std::string rendered(const Document& document, const Common& common, Format fall
   case Format::svg:
     return document.text && (format == Format::table || !document.tables)
                ? document.text()
-               : tables_in(format, document.tables());
+               : tables_in(format, document.tables(), listed_on_page(document));
   case Format::csv:
     return csv_text(records(), common.columns.empty());
   case Format::jsonl:
@@ -252,7 +258,8 @@ std::string table_html(const Table& table) {
   return out + "</table>\n";
 }
 
-std::string tables_in(Format format, std::span<const Table> tables) {
+std::string tables_in(Format format, std::span<const Table> tables,
+                      std::span<const std::string> below) {
   const bool html = format == Format::html;
   std::string out(html ? kPage : "");
   for (const Table& table : tables) {
@@ -266,6 +273,13 @@ std::string tables_in(Format format, std::span<const Table> tables) {
     } else {
       out += (table.caption.empty() ? "" : table.caption + "\n") + table_text(table);
     }
+  }
+  if (html && !below.empty()) {
+    out += "<ul>\n";
+    for (const std::string& line : below) {
+      out += "<li>" + base::escaped_markup(line) + "</li>\n";
+    }
+    out += "</ul>\n";
   }
   return out + (html ? "</body>\n</html>\n" : "");
 }

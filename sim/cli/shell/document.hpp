@@ -37,8 +37,9 @@ void add_column(Table& table, std::string heading, const Rows& rows, const CellO
 // The table as text for the terminal, without the caption.
 [[nodiscard]] std::string table_text(const Table& table);
 // Several tables in one text, each below its caption: a whole HTML page for Format::html, tables
-// with pipes for Format::markdown, else text for the terminal.
-[[nodiscard]] std::string tables_in(Format format, std::span<const Table> tables);
+// with pipes for Format::markdown, else text for the terminal. A page lists the lines `below` them.
+[[nodiscard]] std::string tables_in(Format format, std::span<const Table> tables,
+                                    std::span<const std::string> below = {});
 
 // One table as an HTML element <table> with its caption.
 [[nodiscard]] std::string table_html(const Table& table);
@@ -64,7 +65,8 @@ struct Document {
   std::function<io::Array()> records = {}; // objects
   std::function<io::Array()> lines = {};
   std::vector<std::string> kept = {};     // keys that records have besides those of --columns
-  std::vector<std::string> warnings = {}; // on standard error, behind the result
+  std::vector<std::string> warnings = {}; // on standard error, behind the result; pages list them
+  std::vector<std::string> notes = {};    // what a page lists besides
 };
 
 // The document in the format of the flags (format_of), `fallback` if they name none. Throws
