@@ -647,5 +647,15 @@ def a_comparison_keeps_what_it_says(place):
             check(words in place.path(page).read_text() or line in place.path(page).read_text(), page, "lacks", line)
 
 
+def a_filter_has_its_unit_in_the_picture(place):
+    """the line under a picture has the value of --where in its unit, however it was typed"""
+    place.run("sweep", "s.json", "--over", "/cluster/network/bandwidth_Bps=10,100Gbps", "--over",
+              "/cluster/nodes=2,4", "-o", "o.jsonl", "--quiet", code=0)
+    for typed in ("12500000000", "100Gbps"):
+        place.run("plot", "o.jsonl", "--x", "nodes", "--y", "iteration_time_s", "--where", f"bandwidth_Bps={typed}",
+                  "-o", "o.svg", "--force", code=0)
+        check("bandwidth = 100 Gb/s" in place.path("o.svg").read_text(), typed)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

@@ -181,8 +181,14 @@ RowsFigure rows_figure(const PlotRows& rows, const PlotRequest& request, const s
   if (!request.y_title.empty()) {
     out.figure.y.title = request.y_title;
   }
-  const std::string filters = base::listed(request.where, [](const KeyValue& each) {
-    return key_axis(each.first, 0).axis.title + " = " + each.second;
+  const std::string filters = base::listed(request.where, [&](const KeyValue& each) {
+    const auto row = std::ranges::find_if(
+        rows.rows, [&](const io::Json& record) { return matches(record, each); });
+    const io::Json value = row == rows.rows.end() ? io::Json() : cell_of(*row, each.first);
+    const double number = value.is_number() ? value.as_double() : 0;
+    const plot::Axis axis = key_axis(each.first, number).axis;
+    return axis.title + " = " +
+           (value.is_number() && !axis.unit.empty() ? with_unit(each.first, number) : each.second);
   });
   out.figure.setting = !request.setting.empty()               ? request.setting
                        : rows.name.empty() || filters.empty() ? rows.name + filters
