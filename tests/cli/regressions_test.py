@@ -657,5 +657,14 @@ def a_filter_has_its_unit_in_the_picture(place):
         check("bandwidth = 100 Gb/s" in place.path("o.svg").read_text(), typed)
 
 
+def one_of_a_kind_is_no_plural(place):
+    """what an import counts is one bucket and one step where there is one"""
+    place.write("k.json", samples.kineto())
+    place.write("ddp.json", "{'bucket_sizes': '75264'}\n")
+    said = place.run("import", "kineto", "k.json", "--ddp-log", "ddp.json", "--skip-steps", "2", "-o", "t.json",
+                     code=0).stdout.decode()
+    check("1 measured bucket, 1 step used, " in said, said)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

@@ -231,10 +231,10 @@ TEST_CASE("nccl-tests: what is missing is named") {
   CHECK(failure(kBegin + "8 2 float sum -1 0 1 1 0 20 1 1 0\n", with({}, 4)) ==
         ":3: time must be in (0, 1e+09] s, got 0");
   CHECK(failure(kBegin + "8 2 float sum -1 10 1 1 1 20 1 1 1\n", with({}, 4)) ==
-        ": all 1 rows report wrong results");
+        ": its only row reports wrong results");
   // A damaged count need not fit into an integer.
   CHECK(failure(kBegin + "8 2 float sum -1 10 1 1 2e117 20 1 1 0\n", with({}, 4)) ==
-        ": all 1 rows report wrong results");
+        ": its only row reports wrong results");
   std::string mixed = kRanks;
   mixed.replace(mixed.rfind("A100-SXM4-40GB"), 14, "H100-SXM5-80GB");
   CHECK(failure(kBegin + mixed + row) ==

@@ -112,9 +112,9 @@ Imported imported_trace(const layers::Trace& trace) {
           ", update " + milliseconds((trace.update + trace.framework).value) + ", input " +
           milliseconds(trace.input.value) + "\n";
   if (!trace.buckets.empty()) {
-    text += std::to_string(trace.buckets.size()) + " measured buckets";
+    text += base::counted(std::ssize(trace.buckets), "measured bucket");
     if (trace.checks) {
-      text += ", " + std::to_string(trace.checks->steps_used) + " steps used, " +
+      text += ", " + base::counted(trace.checks->steps_used, "step") + " used, " +
               std::to_string(trace.checks->backward_matched) + " of " +
               std::to_string(trace.checks->backward_nodes) + " backward nodes matched";
     }

@@ -110,7 +110,9 @@ void append_rows(const NcclTable& table, NcclColumn column, const std::string& f
     }
   }
   if (set.samples.empty() && wrong > 0) {
-    throw InputError(file, "", fmt::format("all {} rows report wrong results", wrong));
+    throw InputError(file, "",
+                     wrong == 1 ? "its only row reports wrong results"
+                                : fmt::format("all {} rows report wrong results", wrong));
   }
   const auto left = [&](std::int64_t rows, const std::string& what) {
     return std::pair(rows > 0, set.op + ": " + counted(rows, "row") + what);
