@@ -666,5 +666,12 @@ def one_of_a_kind_is_no_plural(place):
     check("1 measured bucket, 1 step used, " in said, said)
 
 
+def a_model_that_a_trace_does_not_need_is_named(place):
+    """import says that it does not use --model where the trace has the sizes of its gradients"""
+    place.write("k.json", samples.kineto())
+    said = place.run("import", "kineto", "k.json", "--model", "resnet50", "-o", "t.json", code=0).stderr.decode()
+    check("--model resnet50 is not used: the sizes are known from AccumulateGrad shapes" in said, said)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

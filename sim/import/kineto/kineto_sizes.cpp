@@ -217,6 +217,10 @@ GradientSizes find_sizes(const StepSample& step, const SizeSources& sources,
     return result;
   }
   check_total(*found, sources, file);
+  if (sources.model && found->name != "model " + *sources.model) {
+    result.notes.push_back("--model " + *sources.model + " is not used: the sizes are known from " +
+                           found->words);
+  }
   result.sizes = std::move(found->sizes);
   result.assumed = found->is_estimate;
   if (!found->is_estimate && !settle_by_list(step, sources, result.sizes)) {
