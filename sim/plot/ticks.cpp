@@ -81,7 +81,7 @@ std::vector<double> linear_ticks(const AxisRange& range, double most) {
   const double step = nice_above((range.high - range.low) / std::max(most, 1.0));
   std::vector<double> ticks;
   for (double i = std::ceil(range.low / step - 1e-9); i * step <= range.high + step * 1e-9; ++i) {
-    ticks.push_back(base::rounded_to(i * step, 15));
+    ticks.push_back(base::rounded_to(i * step, 15) + 0.0); // no -0
   }
   return ticks;
 }

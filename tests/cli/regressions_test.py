@@ -673,5 +673,15 @@ def a_model_that_a_trace_does_not_need_is_named(place):
     check("--model resnet50 is not used: the sizes are known from AccumulateGrad shapes" in said, said)
 
 
+def no_tick_is_minus_zero(place):
+    """an axis of a picture that starts at 0 has 0 there, not -0"""
+    place.run("sweep", "s.json", "--over", "/cluster/nodes=2,4,8,16", "--over",
+              "/communication/bucket_bytes=1,10,25MiB", "--set", "/communication/schedule=ddp", "-o", "o.jsonl",
+              "--quiet", code=0)
+    place.run("plot", "o.jsonl", "--x", "bucket_bytes", "--y", "iteration_time_s", "--by", "nodes", "-o", "o.svg", code=0)
+    picture = place.path("o.svg").read_text()
+    check(">0 B<" in picture and ">-0" not in picture, re.findall(r">(-?0[^<]*)<", picture))
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))
