@@ -683,5 +683,15 @@ def no_tick_is_minus_zero(place):
     check(">0 B<" in picture and ">-0" not in picture, re.findall(r">(-?0[^<]*)<", picture))
 
 
+def hints_lead_to_what_there_is(place):
+    """study names --gpus to who types --nodes, and keys finds words that stand in values and meanings alone"""
+    place.refused("study", "gpt2.h100", "--nodes", "4", code=2, says="use --gpus")
+    for word, key in (("fsdp", "/training/sharding/preset"), ("zero1", "/training/sharding/strategy"),
+                      ("bandwidth", "/cluster/network/bandwidth_Bps")):
+        found = place.run("keys", word, code=0).stdout.decode()
+        check(key + " " in found, word, found)
+    place.refused("keys", "bandwith", code=2, says="did you mean bandwidth")
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

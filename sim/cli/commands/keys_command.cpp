@@ -17,8 +17,9 @@ constexpr CommandText kKeysText = answered_at_once({
     "[POINTER | WORD]",
     R"(Tells what a key of a scenario, or of another kind of file, means, which values it takes, its
 default and when it counts. POINTER is a JSON pointer as --set and --over take it; an object
-shows its keys, a word without a slash the keys with it in their names, and without either all
-keys are listed. --rules lists when each key counts: the keys that go together.)",
+shows its keys, a word without a slash the keys with it in their names, else those with it in
+their values or meaning, and without either all keys are listed. --rules lists when each key
+counts: the keys that go together.)",
     "stepsim keys /cluster/nics_per_node\n"
     "stepsim keys /communication/compression\n"
     "stepsim keys bandwidth\n"
@@ -85,8 +86,9 @@ Table rule_table(const Root& root, const std::vector<PlacedKey>& keys) {
   return table;
 }
 
-// Keys with the word in their names, for who does not know the place: "bandwidth". Throws
-// UsageError with words of names that are near: "bandwith" asks for bandwidth.
+// Keys with the word in their names, for who does not know the place: "bandwidth"; without any,
+// those with it in their values or meaning: "fsdp". Throws UsageError with words of names that are
+// near: "bandwith" asks for bandwidth.
 std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
                                   std::vector<PlacedKey> all) {
   std::vector<PlacedKey> found;
@@ -100,8 +102,14 @@ std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
     known.push_back(name);
   }
   if (found.empty()) {
+    std::ranges::copy_if(all, std::back_inserter(found), [&](const PlacedKey& each) {
+      return values_text(*each.key).find(word) != std::string::npos ||
+             each.key->sentence.find(word) != std::string_view::npos;
+    });
+  }
+  if (found.empty()) {
     throw UsageError(base::shown_value(word) + ": no key of " + root.name() +
-                     " has this in its name" + base::did_you_mean(word, known));
+                     " has this in its name, values or meaning" + base::did_you_mean(word, known));
   }
   return found;
 }

@@ -85,6 +85,9 @@ void refuse_unknown_options(const CLI::App& app, const std::vector<std::string>&
           (name == "--nodes" || name == "--gpus-per-node")) {
         throw UsageError(name + ": unknown option; use --shape NODESxGPUS");
       }
+      if (app.get_option_no_throw("--gpus") != nullptr && name == "--nodes") {
+        throw UsageError(name + ": unknown option; use --gpus, the number of GPUs of all nodes");
+      }
       if (const std::string pointer = pointer_of_flag(name); has_set && !pointer.empty()) {
         const bool follows = equals == std::string::npos && i + 1 < arguments.size();
         const std::string value = equals != std::string::npos ? argument.substr(equals + 1)
