@@ -205,7 +205,8 @@ std::string readable_band(const Band& band, double factor) {
 
 std::string readable_bytes(double bytes) {
   static constexpr std::array<std::string_view, 5> kNames{"B", "kB", "MB", "GB", "TB"};
-  return bytes < 1000.0 ? shortest(bytes) + " B" : readable(bytes, size, kNames);
+  return bytes < 1000.0 && bytes == std::trunc(bytes) ? shortest(bytes) + " B"
+                                                      : readable(bytes, size, kNames);
 }
 
 std::string readable_size(std::int64_t bytes) {

@@ -285,7 +285,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
     summary.certified = made.certified;
   }
   fill_bound(scenario, made, *known.sums, found, result);
-  if (has_merge_figures(scenario)) {
+  if (!part && has_merge_figures(scenario)) {
     fill_greedy(scenario, made.problem, made.plan, summary);
     if (lists) {
       fill_optimum(scenario, summary);

@@ -22,6 +22,7 @@ struct NodeSource {
   std::optional<double> price_per_gpu_hour{}; // USD; of the preset
   std::optional<double> gpu_memory_bytes{};   // of the preset
   std::string price_source{};                 // label and source of the price
+  std::string uncalibrated{};                 // the note of a preset with this label
 };
 
 // A value in the scenario that replaces a value of the node type.

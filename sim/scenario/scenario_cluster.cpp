@@ -318,6 +318,9 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
 void add_profile_warnings(Scenario& scenario) {
   renew_name(scenario.cluster.network.calibration, scenario.warnings);
   renew_name(scenario.cluster.intra_calibration, scenario.warnings);
+  if (const auto& node = scenario.cluster.node; node && !node->uncalibrated.empty()) {
+    scenario.warnings.push_back("node type " + node->type.name + ": " + node->uncalibrated);
+  }
   if (!scenario.cluster.network.profile) {
     return;
   }

@@ -2,6 +2,7 @@
 
 #include "buckets/unit_search.hpp"
 #include "document/json_text.hpp"
+#include "layers/layer_units.hpp"
 #include "run/memory_figures.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/node_counts.hpp"
@@ -180,11 +181,15 @@ constexpr std::array kPlanAxes{
              },
              [](const Question& question, const io::Json& before) {
                using layers::WrappingPolicy;
-               return has_units_in(before)
-                          ? or_usual({word_of(WrappingPolicy::block), word_of(WrappingPolicy::all),
-                                      word_of(WrappingPolicy::optimal)},
-                                     word_of(question.scenario.training.sharding.wrapping.policy))
-                          : Choices(1);
+               if (!has_units_in(before)) {
+                 return Choices(1);
+               }
+               Choices all{word_of(WrappingPolicy::all), word_of(WrappingPolicy::optimal)};
+               if (layers::names_blocks(question.scenario.workload)) {
+                 all.insert(all.begin(), word_of(WrappingPolicy::block));
+               }
+               return or_usual(std::move(all),
+                               word_of(question.scenario.training.sharding.wrapping.policy));
              },
              [](const Scenario& s) {
                return s.training.sharding.wrapping.policy != layers::WrappingPolicy::optimal ||
@@ -205,6 +210,9 @@ constexpr std::array kPlanAxes{
                if (!has_units_in(before) ||
                    !((chosen.is_null() ? word_of(given.policy) : chosen) == block)) {
                  return Choices(1);
+               }
+               if (!layers::names_blocks(question.scenario.workload)) {
+                 return Choices(1); // of the layers that it has, none is a block of the model
                }
                const auto counts = layers::block_counts(question.scenario.workload);
                return or_usual(Choices(counts.begin(), counts.end()), given.blocks);

@@ -64,7 +64,40 @@ template <class Calls> double waiting_share(const Calls& calls) {
   return wait > 0 ? wait / (wait + transfer) : 0;
 }
 
+// The step that the user measured without the profiler, s; 0 where there is none.
+double measured_step_s(const layers::Trace& trace) {
+  if (trace.source) {
+    for (const auto& [key, value] : trace.source->options) {
+      if (key == "measured_step_s") {
+        return std::strtod(value.c_str(), nullptr);
+      }
+    }
+  }
+  return 0;
+}
+
+// A profiler delays launches: what it added is taken from the time of the host first.
+void shorten_to(double step_s, layers::MeasuredStep& step) {
+  double more = step.step.value - step_s;
+  for (Seconds* part : {&step.step_host, &step.step_idle, &step.step_input}) {
+    const double taken = std::min(part->value, more);
+    part->value -= taken;
+    more -= taken;
+  }
+  const double factor = step_s / (step_s + more);
+  for (Seconds* part : {&step.step_compute, &step.step_exchange, &step.step_other_collectives}) {
+    *part = *part * factor;
+  }
+  step.step = Seconds{step_s};
+}
+
 } // namespace
+
+bool has_forward_alone(const layers::Trace& trace) {
+  return std::ranges::none_of(trace.steps, [](const layers::MeasuredStep& step) {
+    return step.backward.value > 0 || step.gradient_nodes.value > 0;
+  });
+}
 
 std::vector<JobStep> timed_steps(const layers::Trace& trace) {
   std::vector<JobStep> steps;
@@ -79,6 +112,14 @@ std::vector<JobStep> timed_steps(const layers::Trace& trace) {
     }
   }
   std::erase_if(steps, [=](const JobStep& step) { return step.size() < ranks; });
+  if (const double measured_s = measured_step_s(trace); measured_s > 0 && !steps.empty()) {
+    const double factor = measured_s / device_times(steps).step_s;
+    for (JobStep& step : steps) {
+      for (layers::MeasuredStep& rank : step) {
+        shorten_to(rank.step.value * factor, rank);
+      }
+    }
+  }
   return steps;
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 // Names in the folder.
 constexpr const char* kTraceFile = "trace.json";
+constexpr const char* kKernelsFile = "kernels.json";
 constexpr const char* kScenarioFile = "scenario.json";
 constexpr const char* kConditionsFile = "conditions.json";
 constexpr const char* kLibraryFile = "library.json";
@@ -27,7 +28,8 @@ PredictedStep predicted(const Summary& summary) { return {step_of(summary), band
 
 class Study {
 public:
-  Study(const StudyOptions& options, Files& files) : options_(options), files_(&files) {}
+  Study(const StudyOptions& options, Files& files)
+      : options_(options), files_(&files), kernels_(options.trace) {}
 
   [[nodiscard]] TraceStudy answer() {
     TraceStudy study;
@@ -35,7 +37,6 @@ public:
     study.trace = with_kernel_times(trace);
     study.name = trace.name;
     study.warnings = trace.warnings;
-    leave_out_advice(study.warnings); // the host is carried, whatever times are read
     std::optional<TraceMachine> machine = machine_of(trace, "", *files_);
     if (!machine && !options_.node_type.empty()) {
       machine = machine_of(trace, options_.node_type, *files_);
@@ -60,7 +61,13 @@ public:
       study.machine_unknown = "the machine of the trace is unknown";
     } else if (steps.empty()) {
       study.machine_unknown = "the trace holds no steps whose length is known";
+    } else if (has_forward_alone(trace)) {
+      study.machine_unknown = "the recorded steps are forward passes alone";
     } else {
+      if (trace.time_scale != 1) {
+        kernels_ = saved(kKernelsFile, io::to_json(study.trace));
+      }
+      leave_out_advice(study.warnings); // the host is carried, whatever times are read
       study.answer = answer_to(study.trace, *machine, steps);
       if (!options_.ideal) {
         carried = path_of_output(kTraceFile);
@@ -165,8 +172,8 @@ private:
                            std::span<const JobStep> steps) {
     const DeviceTimes times = device_times(steps);
     TraceAnswer answer{.machine = machine, .gap = {}, .carried = carried_of(trace, times)};
-    const FirstScenario ideal = scenario_of(options_.trace, machine.node_type, "", machine.nodes,
-                                            machine.gpus_per_node, true);
+    const FirstScenario ideal =
+        scenario_of(kernels_, machine.node_type, "", machine.nodes, machine.gpus_per_node, true);
     const Summary kernels = summary_of(ideal.tree);
     answer.gap =
         gap_of(trace, times, step_of(kernels), kernels.exposed_communication_s.value_or(0));
@@ -270,7 +277,9 @@ private:
     study.scenario = last.tree;
     (void)saved(kScenarioFile, last.tree);
     const Scenario scenario = parse_scenario(last.tree, *files_);
-    leave_out_advice(study.largest.warnings);
+    if (study.answer) {
+      leave_out_advice(study.largest.warnings);
+    }
     append_each_once(study.warnings, study.largest.warnings);
     const Summary& summary = study.largest.summary;
     study.help = what_if_lines(last.tree, scenario, step_of(summary), *files_,
@@ -291,6 +300,7 @@ private:
 
   const StudyOptions& options_;
   Files* files_;
+  std::string kernels_; // the trace with kernel times, a path or name
   std::string node_type_;
   std::string library_;    // calibration fitted to logs, a path; "" = none
   std::string conditions_; // file with fitted factors, in the folder; "" = none

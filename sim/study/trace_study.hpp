@@ -33,8 +33,11 @@ struct DeviceTimes {
 using JobStep = std::vector<layers::MeasuredStep>;
 
 // The steps that count and whose time on the device is known, of all ranks that any step has: a
-// rank's k-th step is the k-th of the others. Empty if the trace was not recorded with them.
+// rank's k-th step is the k-th of the others. Empty if the trace was not recorded with them. Where
+// the user measured the step without the profiler, they are as long as that on average.
 [[nodiscard]] std::vector<JobStep> timed_steps(const layers::Trace& trace);
+// Whether no recorded step has a backward pass.
+[[nodiscard]] bool has_forward_alone(const layers::Trace& trace);
 [[nodiscard]] DeviceTimes device_times(std::span<const JobStep> steps);
 
 // Cuts the advice to keep the time of a slow host from warnings about it: it is kept.

@@ -90,6 +90,66 @@ def a_typed_rate_of_tcp_is_doubted_beside_a_library(place):
     check(warns == [True, False, False], warns)
 
 
+def a_study_takes_the_step_that_was_measured(place):
+    """study answers for the step of a trace whose times were scaled, in parts of which none is negative, and tells
+    nothing of the step where a forward pass alone was recorded"""
+    trace = json.loads((ROOT / "traces/resnet50.ddp.2xa100.json").read_text())
+
+    def scaled(factor, **options):
+        tree = json.loads(json.dumps(trace))
+        for each in tree["layers"]:
+            each.update({key: each[key] * factor for key in ("forward_s", "backward_s")})
+        tree.update({key: tree[key] * factor for key in ("update_s", "framework_s", "input_s", "other_s")})
+        tree.update(time_basis="wall", time_scale=factor)
+        tree["source"].setdefault("options", {}).update(options)
+        place.write("scaled.json", tree)
+        return json.loads(place.run("study", "scaled.json", "--json", "--quiet", code=0).stdout)["trace"]
+
+    recorded = json.loads(place.run("study", "resnet50.ddp.2xa100", "--json", "--quiet", code=0).stdout)["trace"]
+    wall, measured = scaled(5.2, time="wall"), scaled(1.9, measured_step_s=0.09)
+    check(all(near(wall[key], recorded[key], 1e-6) for key in ("measured_s", "step_s")), wall)
+    check(near(measured["measured_s"], 0.09) and near(measured["step_s"], 0.09, 0.01), measured)
+    for each in (recorded, wall, measured):
+        check(all(part["seconds"] >= 0 for part in each["gap"]), each["gap"])
+    forward = place.run("study", "alexnet.a100", "--cluster", "dgx_h100", "--quiet", code=0).stdout.decode()
+    check("the recorded steps are forward passes alone" in forward, forward)
+
+
+def what_is_uncalibrated_is_said_in_every_answer(place):
+    """an answer that a node type without measurements decides says so"""
+    tree = scenario(cluster={"preset": "gb200_nvl72"}, communication={"collective": "library"})
+    del tree["cluster"]["network"]
+    check(any("Uncalibrated" in text for text in result(place, tree)["warnings"]), "no word of it")
+
+
+def operators_are_no_blocks_of_a_model(place):
+    """a plan for a trace whose layers name no blocks counts none"""
+    place.run("init", "--trace", "gpt2.h100", "--nodes", "2", "--cluster", "dgx_h100", "-o", "g.json", "--quiet", code=0)
+    plan = json.loads(place.run("plan-training", "g.json", "--json", "--quiet", code=0).stdout)
+    check(all(row["blocks"] in (None, 1) for row in plan["rows"]), [row["blocks"] for row in plan["rows"]])
+
+
+def jobs_beside_each_other_have_no_best_merge(place):
+    """the schedule of a job is not blamed for the messages of another job"""
+    tree = scenario(workload=[{"layers": [layer()], "nodes": 2}] * 2,
+                    cluster={"topology": "star_16", "network": {"model": "flow"}}, network={"model": "flow"},
+                    communication={"schedule": "ddp"})
+    check(summary(place, tree)["merge"]["gap_to_optimal"] is None, summary(place, tree)["merge"])
+
+
+def more_bandwidth_is_never_a_loss(place):
+    """no change that doubles a bandwidth lengthens the step, also where the rate was fitted to what messages reach"""
+    large = layer(gradient_bytes=10**8)
+    for network, preset in (("100g-tcp", "dgx_h100"), ("56g-ib", None), (None, "pcie3x4"), (None, "l40sx8")):
+        tree = scenario(large, cluster={"preset": preset} if preset else {}, conditions="typical",
+                        communication={"collective": "auto"}, network=network or {})
+        if not network:
+            del tree["cluster"]["network"]
+        found = json.loads(place.run("explain", place.write("case.json", tree), "--json", "--quiet", code=0).stdout)
+        worse = [row for row in found["what_if"] if row["change"].startswith("twice the") and row["gain"] < -1e-9]
+        check(not worse, network, preset, worse)
+
+
 def nodes_of_many_gpus_name_their_inner_network(place):
     """several GPUs of a node never talk over the network between nodes for want of a key"""
     for nodes, nics in ((8, 1), (8, 4), (1, 1)):

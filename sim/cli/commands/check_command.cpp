@@ -151,7 +151,12 @@ constexpr auto kCheckedKinds = std::to_array<CheckedKind>({
     {"network_calibration", warned<io::parse_profile>},
     {"samples", warned<io::parse_samples>},
     {"measured_steps",
-     [](auto& tree, auto& files) { return none(study::read_measured_steps(tree, files, "")); }},
+     [](auto& tree, auto& files) {
+       for (const study::MeasuredRow& row : study::read_measured_rows(tree).rows) {
+         (void)study::parse_scenario(row.scenario, files, study::Leftovers::ignore);
+       }
+       return Warnings();
+     }},
     {"conditions", parsed<study::parse_conditions_file>},
     {"overlap", parsed<io::parse_overlap>},
     {"measured_training", parsed<io::parse_measured>},
