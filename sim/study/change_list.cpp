@@ -82,7 +82,7 @@ std::vector<std::string> half_latency(const io::Json& tree, const std::string& n
 // take of every rate that is typed: both together say nothing of a faster network.
 void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes& changes) {
   const LossQuestion question = loss_question(scenario);
-  const bool loses = is_typical(scenario) && !scenario.communication.question;
+  const bool loses = is_typical(scenario) && question.links == LinkModel::alpha_beta;
   const Network& network = scenario.cluster.network;
   const Communication& communication = scenario.communication;
   const collectives::Options& options = communication.options;
@@ -117,9 +117,12 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
                             may_send_blocks(communication, options.inter_algorithm))});
     }
     if (!(loses && question.network_measured)) {
-      changes.push_back(
-          {"twice the bandwidth of the network",
-           {assigned(kNetworkPointer<&Network::bandwidth_Bps>, network.bandwidth_Bps * 2)}});
+      const double of_card =
+          loses ? question.network_Bps /
+                      (network.efficiency * static_cast<double>(scenario.cluster.nics_of_domain()))
+                : network.bandwidth_Bps;
+      changes.push_back({"twice the bandwidth of the network",
+                         {assigned(kNetworkPointer<&Network::bandwidth_Bps>, of_card * 2)}});
     }
   }
   if (network.reduction_Bps > 0) {
@@ -135,7 +138,8 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
                       may_send_blocks(communication, options.intra_algorithm))});
     if (!(loses && question.bus_measured)) {
       changes.push_back({"twice the bandwidth inside a node",
-                         {assigned(kIntraPointer<&Network::bandwidth_Bps>, 2 / intra.per_byte_s)}});
+                         {assigned(kIntraPointer<&Network::bandwidth_Bps>,
+                                   loses ? 2 * question.bus_Bps : 2 / intra.per_byte_s)}});
     }
   }
 }

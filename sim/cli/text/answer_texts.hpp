@@ -124,8 +124,8 @@ using Labelled = std::pair<std::string_view, std::string_view>;
 // "diloco, rounds of 100 steps, 8 fragments, 1 step overlapped"; empty for other algorithms.
 [[nodiscard]] std::string rounds_text(const study::Result& result);
 // The data of the outer exchanges of a round, and the link that they have of their own: "ring
-// allreduce of outer gradients, 8 messages, 4.943 GB; between 32 ranks over 82.22 MB/s, 40.00 ms per
-// message".
+// allreduce of outer gradients, 8 messages, 4.943 GB; between 32 ranks over 82.22 MB/s, 40.00 ms
+// per message".
 [[nodiscard]] std::string outer_exchange_text(const study::Result& result);
 // The duration of a round, the time of its outer exchanges, and the utilization. Needs a run in
 // rounds.
@@ -136,8 +136,8 @@ using Labelled = std::pair<std::string_view, std::string_view>;
 // "full_shard (fsdp2), 34 units, 2 micro-batches, exchanged after the last"; "" for a run with
 // neither.
 [[nodiscard]] std::string sharding_text(const study::Result& result);
-// "all-gather of 2-byte parameters, reduce-scatter of 4-byte gradients in groups of 8, all-reduce of
-// their shards between the 16"; only for a sharded run.
+// "all-gather of 2-byte parameters, reduce-scatter of 4-byte gradients in groups of 8, all-reduce
+// of their shards between the 16"; only for a sharded run.
 [[nodiscard]] std::string sharded_exchange_text(const study::Result& result);
 // "18.3 GB a rank: parameters 1 GB, .."; "" if the summary has no memory.
 [[nodiscard]] std::string memory_text(const study::Summary& summary);
