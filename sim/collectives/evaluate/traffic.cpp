@@ -147,6 +147,20 @@ std::vector<RankTraffic> sent_by_rank(const Schedule& schedule) {
   return ranks;
 }
 
+// What every rank sends in a ring of equal parts, all of them but one on each of its passes; empty
+// for another collective.
+std::optional<double> sent_in_ring(const Collective& collective) {
+  const bool twice = collective.op == Op::allreduce;
+  if (collective.algorithm != AlgorithmId::ring || is_empty(collective) ||
+      !(twice || collective.op == Op::reduce_scatter || collective.op == Op::allgather)) {
+    return std::nullopt;
+  }
+  const auto parts =
+      Partition::equal(total_bytes(collective), collective.ranks, collective.options);
+  const double pass = parts.total() - parts.bytes(0, 1);
+  return parts.uniform() ? std::optional(twice ? pass + pass : pass) : std::nullopt;
+}
+
 } // namespace
 
 std::vector<RankTraffic> traffic_by_rank(const Collective& collective) {
@@ -169,6 +183,9 @@ double most_sent(const Collective& collective) {
   if (collective.algorithm == AlgorithmId::parameter_server ||
       algorithm(collective.algorithm).in_switch) {
     return traffic(collective).max_per_rank;
+  }
+  if (const auto sent = sent_in_ring(collective)) {
+    return *sent;
   }
   const Schedule schedule = make_schedule(collective);
   const std::vector<Index> locals = senders_of_most(schedule);
