@@ -1,7 +1,5 @@
 #include "programs/live_bytes.hpp"
 
-#include <tuple>
-
 namespace stepsim::programs {
 namespace {
 
@@ -66,6 +64,7 @@ std::vector<LiveSpan> live_spans(const Program& program) {
 }
 
 LiveChanges::LiveChanges(std::span<const LiveSpan> spans, const LiveBytes& bytes) {
+  changes_.reserve(2 * spans.size());
   for (const LiveSpan& span : spans) {
     const auto kind = static_cast<std::uint8_t>(span.kind);
     const double held = bytes[kind].empty() ? 0 : bytes[kind][span.unit];
@@ -76,30 +75,34 @@ LiveChanges::LiveChanges(std::span<const LiveSpan> spans, const LiveBytes& bytes
   }
 }
 
-// What is freed comes first. In an order that holds as before, the peak is the same.
+// In an order that holds as before, the peak is the same.
 LivePeak LiveChanges::peak(const OperationTimes& times, std::int64_t iteration) {
-  const auto is_before = [](const Change& a, const Change& b) {
-    return a.time != b.time ? a.time < b.time
-                            : std::tie(a.bytes, a.kind) < std::tie(b.bytes, b.kind);
-  };
   const std::size_t row = times.at(times.row(iteration), 0, 0);
   const std::size_t width = times.width();
-  const double* const starts = times.start.data() + row;
-  const double* const ends = times.end.data() + row;
-  bool in_order = peak_.has_value();
-  const Change* before = nullptr;
-  double latest = -1;
+  const std::array of{times.end.data() + row, times.start.data() + row};
+  const auto time_of = [&](const Change& change) {
+    return of[change.begins ? 1 : 0][change.operation * width];
+  };
+  if (peak_) {
+    double latest = -1;
+    auto next = changes_.begin();
+    for (; next != changes_.end(); ++next) {
+      const double time = time_of(*next);
+      if (time <= latest && (time < latest || next->key() < (next - 1)->key())) {
+        break;
+      }
+      latest = time;
+    }
+    if (next == changes_.end()) {
+      return *peak_;
+    }
+  }
   for (Change& change : changes_) {
-    const double time = (change.begins ? starts : ends)[change.operation * width];
-    change.time = time;
-    in_order = in_order && (time > latest || !is_before(change, *before));
-    latest = time;
-    before = &change;
+    change.time = time_of(change);
   }
-  if (in_order) {
-    return *peak_;
-  }
-  std::ranges::sort(changes_, is_before);
+  std::ranges::sort(changes_, [](const Change& a, const Change& b) {
+    return a.time != b.time ? a.time < b.time : a.key() < b.key();
+  });
   LivePeak peak;
   LivePeak now;
   for (const Change& change : changes_) {

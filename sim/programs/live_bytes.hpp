@@ -11,6 +11,8 @@
 //
 // Bytes held at the same time add up to the peak.
 
+#include <tuple>
+
 #include "programs/operation_times.hpp"
 
 namespace stepsim::programs {
@@ -52,7 +54,10 @@ private:
     bool begins{};
     std::uint8_t kind{};
     double bytes{}; // less than 0 where the span ends
-    double time{};
+    double time{};  // when they were sorted last
+
+    // Of two at the same time, what is freed comes first.
+    [[nodiscard]] auto key() const { return std::tie(bytes, kind); }
   };
   std::vector<Change> changes_; // in order of time
   std::optional<LivePeak> peak_;
