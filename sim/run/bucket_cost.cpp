@@ -173,21 +173,30 @@ bool BucketCosts::is_coded(const collectives::CompressedExchange& exchange) cons
          !halves_ && communication.options.chunking == collectives::Chunking::real;
 }
 
+void BucketCosts::code(const collectives::CompressedExchange& exchange) {
+  coded_.emplace(exchange.stages.front().collective, scenario_.method, std::nullopt);
+}
+
 BucketCost BucketCosts::compressed(const buckets::Group& group, BucketCost before) {
   const auto ranks = static_cast<std::uint32_t>(scenario_.cluster.exchange_ranks());
-  if (coded_ && before.coded_ranks == ranks) {
+  const collectives::Compression& compression = scenario_.communication.compression;
+  const auto bytes = static_cast<double>(group.bytes.value);
+  if (before.coded_ranks == ranks) {
+    if (!coded_) {
+      const collectives::GradientPart part{
+          .elements = before.elements, .shapes = {}, .bytes = bytes};
+      code(collectives::compressed_exchange(compression, part, exchange_of(scenario_)));
+    }
     if (const auto seconds = coded_->by_formula(before.coded_bytes)) {
-      before.staging_s = extra_.per_byte_s * static_cast<double>(group.bytes.value);
+      before.staging_s = extra_.per_byte_s * bytes;
       before.on_wire_s = *seconds;
       before.wire_s = *seconds + extra_.startup_s;
       return before;
     }
   }
-  const collectives::Compression& compression = scenario_.communication.compression;
   // Low-rank factors depend on the shapes of the matrices in a bucket; buckets of equal bytes may
   // then cost differently, and the cache would mix them up.
   const bool by_shape = compression.method == collectives::CompressionMethod::powersgd;
-  const auto bytes = static_cast<double>(group.bytes.value);
   const collectives::GradientPart part =
       by_shape || before.elements == 0
           ? gradient_part(scenario_, group)
@@ -202,7 +211,7 @@ BucketCost BucketCosts::compressed(const buckets::Group& group, BucketCost befor
   double coded_bytes = 0;
   if (is_coded(exchange)) {
     if (!coded_) {
-      coded_.emplace(exchange.stages.front().collective, scenario_.method, std::nullopt);
+      code(exchange);
     }
     coded_bytes = exchange.stages.front().collective.bytes;
     known = coded_->by_formula(coded_bytes);

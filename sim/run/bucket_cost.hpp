@@ -68,6 +68,7 @@ private:
   [[nodiscard]] BucketCost dense(const buckets::Group& group);
   [[nodiscard]] BucketCost compressed(const buckets::Group& group, BucketCost before);
   [[nodiscard]] bool is_coded(const collectives::CompressedExchange& exchange) const;
+  void code(const collectives::CompressedExchange& exchange); // sets coded_
 
   void halve(ChannelSeconds& times) const;
   [[nodiscard]] bool has_second_half() const;

@@ -118,9 +118,8 @@ std::string_view subject_of(std::string_view bottleneck) {
   return found == kSubjects.end() ? std::string_view() : found->subject;
 }
 
-// Each part is found from the planner's cost of the messages with the other parts set to zero or,
-// where a cost cannot be taken apart so, from differences. The parts need not add up exactly: only
-// their order matters.
+// Each part is the planner's cost of the messages with the other parts set to zero, or else a
+// difference. The parts need not add up exactly: only their order matters.
 
 namespace {
 
@@ -139,8 +138,7 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
                                 std::span<const ProgramUnit> units, const buckets::Cost* planned) {
   // Latency and bandwidth of a topology or of a measured cost are no two numbers.
   if (scenario.cluster.fabric || scenario.cluster.network.curve) {
-    double wire = 0;
-    double work = 0;
+    double wire = 0, work = 0;
     for (const ProgramUnit& unit : units) {
       const BucketCost& cost = unit.cost;
       wire += cost.wire_s;
@@ -149,15 +147,22 @@ ExchangeShares compressed_parts(const Scenario& scenario, const buckets::Plan& p
     return {.bandwidth_s = wire, .compression_s = work};
   }
   collectives::Collective part = exchange_of(scenario);
-  const double value_bytes = scenario.workload.bytes_per_value();
   const auto total = [&, whole = part.links.all](double latency, double per_byte) {
     part.links.all = whole;
     part.links.all.scale(latency, per_byte);
-    return seconds_of(plan, compressed_cost(scenario, part, value_bytes));
+    return seconds_of(plan, compressed_cost(scenario, part, scenario.workload.bytes_per_value()));
   };
   constexpr double kNothing = 1e-12; // of the time of a byte
   const double all = planned != nullptr ? seconds_of(plan, *planned) : total(1, 1);
-  const double latency = all - total(0, 1);
+  // Without latency a code has no start-up but what comes on top; factors of powersgd are no code.
+  const auto* line =
+      part.links.two_level || planned == nullptr ||
+              scenario.communication.compression.method == collectives::CompressionMethod::powersgd
+          ? nullptr
+          : std::get_if<buckets::LinearCost>(&planned->base);
+  const double latency = line != nullptr ? static_cast<double>(plan.groups.size()) *
+                                               (line->startup_s - extra_cost(scenario).startup_s)
+                                         : all - total(0, 1);
   const double bandwidth = all - total(1, kNothing);
   double work = all - latency - bandwidth;
   for (const ProgramUnit& unit : units) {
@@ -181,12 +186,10 @@ std::vector<collectives::Collective> collectives_of_message(const Scenario& scen
 ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
                             std::span<const ProgramUnit> units) {
   const bool rooted = scenario.communication.reduce_broadcast;
-  double all = 0;
+  double all = 0, latency = 0, reduction = 0;
   for (const ProgramUnit& unit : units) {
     all += unit.cost.wire_s + unit.cost.broadcast_s;
   }
-  double latency = 0;
-  double reduction = 0;
   for (const collectives::Collective& collective : collectives_of_message(scenario)) {
     programs::ExchangeSplit parts(collective, scenario.method);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
@@ -202,8 +205,7 @@ ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
 // Latency and transfer as the model of the library has them.
 ExchangeShares library_parts(const nccl::LibraryQuestion& asked, const buckets::Plan& plan) {
   nccl::LibraryQuestion question = asked;
-  double latency = 0;
-  double transfer = 0;
+  double latency = 0, transfer = 0;
   for (const buckets::Group& group : plan.groups) {
     question.bytes = static_cast<double>(group.bytes.value);
     const nccl::LibraryRecord record = nccl::predict(question);
@@ -277,9 +279,7 @@ std::string_view largest_part(const Scenario& scenario, const buckets::Plan& pla
   const buckets::LinearCost extra = extra_cost(scenario);
   const bool fabric = scenario.cluster.fabric != nullptr;
   const double startup = extra.startup_s * static_cast<double>(plan.groups.size());
-  const double copies = extra.per_byte_s > 0
-                            ? seconds_of(plan, {.base = buckets::LinearCost{0, extra.per_byte_s}})
-                            : 0;
+  const double copies = seconds_of(plan, {.base = buckets::LinearCost{0, extra.per_byte_s}});
   parts.latency_s += startup;
   parts.bandwidth_s += copies - (fabric ? startup : 0);
   parts.compression_s -= is_compressed(scenario) ? copies + (fabric ? 0 : startup) : 0;
