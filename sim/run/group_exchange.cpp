@@ -55,8 +55,8 @@ auto fabric_of(const Scenario& scenario, RankGroup group) {
   return fabric;
 }
 
-// The collective of a part. Inside a node and among single ranks of nodes there is one level of
-// links, and an algorithm that needs no more.
+} // namespace
+
 collectives::Collective collective_of(const Scenario& scenario, RankGroup group) {
   collectives::Collective collective = exchange_of(scenario);
   if (group == RankGroup::all) {
@@ -90,6 +90,8 @@ collectives::Collective collective_of(const Scenario& scenario, RankGroup group)
   }
   return collective;
 }
+
+namespace {
 
 // Of a broadcast: one chain of all ranks per card of a node, or a single one.
 collectives::AlgorithmId chains(collectives::Collective collective) {
@@ -185,15 +187,21 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
   } else if (measured) {
     line_ = curve();
   }
+  is_fixed_ = collectives::SentBytes::keeps(collective_);
+  is_line_ = times_->line() && line_ && line_->is_linear() && collective_.reduction_s_per_byte <= 0;
 }
 
-buckets::Cost GroupExchanges::startup_line() const {
+buckets::Cost GroupExchanges::startup_line() {
   if (is_star(scenario_)) {
     collectives::Collective flat = collective_of(on_alpha_beta(scenario_), group_);
     flat.op = collective_.op;
     flat.algorithm = collective_.algorithm;
     flat.options = collective_.options;
     return programs::planner_cost(std::move(flat));
+  }
+  const bool chooses = collective_.algorithm == collectives::AlgorithmId::automatic;
+  if (const auto line = chooses ? std::nullopt : times_->line()) {
+    return {.base = buckets::LinearCost{line->startup_s, line->per_byte_s}};
   }
   return programs::planner_cost(collective_);
 }
@@ -258,12 +266,12 @@ Bytes GroupExchanges::size(double bytes) const {
   return {static_cast<std::int64_t>(std::ceil(bytes * sharing_))};
 }
 
-GroupExchange GroupExchanges::times(double bytes) {
-  return bytes > 0 ? of_seconds(bytes, times_->seconds(size(bytes))) : GroupExchange{};
+GroupTimes GroupExchanges::times(double bytes) {
+  return bytes > 0 ? of_seconds(bytes, times_->seconds(size(bytes))) : GroupTimes{};
 }
 
-GroupExchange GroupExchanges::of_seconds(double bytes, double whole_s) {
-  GroupExchange result;
+GroupTimes GroupExchanges::of_seconds(double bytes, double whole_s) {
+  GroupTimes result;
   const double seconds = part_ * whole_s;
   const bool sends = seconds > 0;
   const double start = startup(bytes, seconds);
@@ -274,12 +282,12 @@ GroupExchange GroupExchanges::of_seconds(double bytes, double whole_s) {
   result.beside = {.startup = {sends ? extra_.startup_s : 0}, .data = {moved}};
   result.time = {.startup = {start + result.beside.startup.value},
                  .data = {seconds - start + moved}};
+  result.startup_s = result.time.startup.value;
   return result;
 }
 
-GroupExchange GroupExchanges::of_exchange(double bytes, const programs::Exchange& exchange) {
-  GroupExchange result = of_seconds(bytes, exchange.seconds);
-  result.startup_s = result.time.startup.value;
+GroupTimes GroupExchanges::of_exchange(double bytes, const programs::Exchange& exchange) {
+  GroupTimes result = of_seconds(bytes, exchange.seconds);
   if (has_parts_) {
     const auto asked = [&] {
       collectives::Collective collective = collective_;
@@ -308,7 +316,8 @@ GroupExchange GroupExchanges::of_exchange(double bytes, const programs::Exchange
 
 void GroupExchanges::renew(double bytes, UnitExchange& exchange) {
   if (bytes > 0) {
-    const GroupExchange of_group = of_exchange(bytes, (*times_)(size(bytes), false));
+    const GroupTimes of_group = is_line_ ? of_seconds(bytes, times_->seconds(size(bytes)))
+                                         : of_exchange(bytes, (*times_)(size(bytes), false));
     exchange.seconds = of_group.seconds();
     exchange.time = of_group.time;
     exchange.startup_s = of_group.startup_s;
@@ -321,7 +330,8 @@ GroupExchange GroupExchanges::operator()(double bytes) {
     return {};
   }
   const programs::Exchange exchange = (*times_)(size(bytes));
-  GroupExchange result = of_exchange(bytes, exchange);
+  GroupExchange result;
+  static_cast<GroupTimes&>(result) = of_exchange(bytes, exchange);
   if (is_simulated(scenario_) && collective_.ranks > 1) {
     result.sent = sent(bytes, exchange.algorithm);
   }
@@ -340,18 +350,23 @@ void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made) {
   made.estimates.insert(exchanges.estimates().begin(), exchanges.estimates().end());
 }
 
-UnitExchange taken(const GroupExchange& exchange, bool simulated, MadeFor made_for) {
-  UnitExchange unit{.seconds = exchange.seconds(),
-                    .time = simulated ? exchange.beside : exchange.time,
-                    .bytes_sent = exchange.bytes_sent,
-                    .startup_s = exchange.startup_s,
-                    .reduction_s = exchange.reduction_s};
-  if (simulated && exchange.sent) {
-    unit.stages = {*exchange.sent};
-  }
+UnitExchange taken(const GroupTimes& times, bool simulated, MadeFor made_for) {
+  UnitExchange unit{.seconds = times.seconds(),
+                    .time = simulated ? times.beside : times.time,
+                    .startup_s = times.startup_s,
+                    .reduction_s = times.reduction_s};
   if (const Seconds startup{std::min(unit.startup_s, unit.seconds)};
       !simulated && made_for == MadeFor::lists && startup > unit.time.startup) {
     unit.time = {.startup = startup, .data = Seconds{unit.seconds} - startup};
+  }
+  return unit;
+}
+
+UnitExchange taken(const GroupExchange& exchange, bool simulated, MadeFor made_for) {
+  UnitExchange unit = taken(static_cast<const GroupTimes&>(exchange), simulated, made_for);
+  unit.bytes_sent = exchange.bytes_sent;
+  if (simulated && exchange.sent) {
+    unit.stages = {*exchange.sent};
   }
   return unit;
 }

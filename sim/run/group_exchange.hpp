@@ -30,15 +30,21 @@ enum class RankGroup { all, node, replica };
 // place in a copy (replica). It is called shard, not node, if a copy is not on one whole node.
 [[nodiscard]] programs::Group rank_group(const Scenario& scenario, RankGroup group);
 
-struct GroupExchange {
+// The collective of a part. Inside a node and among single ranks of nodes there is one level of
+// links, and an algorithm that needs no more.
+[[nodiscard]] collectives::Collective collective_of(const Scenario& scenario, RankGroup group);
+
+struct GroupTimes {
   programs::ExchangeTime time;   // includes sync_s, staging in host memory, buffer copies
   programs::ExchangeTime beside; // the part of `time` that is not on the wire
-  std::optional<collectives::Collective> sent; // on a simulated network: the collective to send
   // The parts of `time` that start-ups and additions take, also where operations have no start-up.
   double startup_s{}, reduction_s{};
-  double bytes_sent{}; // bytes sent by the rank that sends most
-  std::string algorithm;
   [[nodiscard]] double seconds() const { return time.startup.value + time.data.value; }
+};
+struct GroupExchange : GroupTimes {
+  std::optional<collectives::Collective> sent; // on a simulated network: the collective to send
+  double bytes_sent{};                         // bytes sent by the rank that sends most
+  std::string algorithm;
 };
 
 // Computes the exchanges of a group by size. Not thread-safe. Throws
@@ -54,9 +60,9 @@ public:
   // The same, but `exchange` has the bytes and stages already, of an algorithm that is_fixed().
   void renew(double bytes, UnitExchange& exchange);
   // Whether these ranks send the same bytes on every network.
-  [[nodiscard]] bool is_fixed() const { return collectives::SentBytes::keeps(collective_); }
+  [[nodiscard]] bool is_fixed() const { return is_fixed_; }
   // Its times alone.
-  [[nodiscard]] GroupExchange times(double bytes);
+  [[nodiscard]] GroupTimes times(double bytes);
   // Calls ExchangeTimes::share().
   void share(collectives::SentBytes& sent) { times_->share(sent); }
   [[nodiscard]] collectives::Method method() const { return times_->method(); }
@@ -67,10 +73,10 @@ public:
 
 private:
   // The times of an exchange that `times_` gives so many seconds.
-  [[nodiscard]] GroupExchange of_seconds(double bytes, double whole_s);
+  [[nodiscard]] GroupTimes of_seconds(double bytes, double whole_s);
   // The times of an exchange and their parts.
-  [[nodiscard]] GroupExchange of_exchange(double bytes, const programs::Exchange& exchange);
-  [[nodiscard]] buckets::Cost startup_line() const;
+  [[nodiscard]] GroupTimes of_exchange(double bytes, const programs::Exchange& exchange);
+  [[nodiscard]] buckets::Cost startup_line();
   [[nodiscard]] std::optional<buckets::Cost> curve() const;
   // Of a message that takes so many seconds.
   [[nodiscard]] double startup(double bytes, double seconds);
@@ -89,6 +95,8 @@ private:
   double sharing_ = 1;        // number of parts that share a network card
   buckets::LinearCost extra_; // on top of the exchange
   bool has_parts_;            // its time can be taken apart
+  bool is_fixed_;
+  bool is_line_ = false; // times are those of a line and of its start-up, without additions
   std::optional<programs::ExchangeTimes> times_;
   std::optional<programs::ExchangeSplits> splits_;
   std::optional<buckets::Cost>
@@ -102,6 +110,7 @@ private:
 // The exchange of a unit. If every message is simulated, its operation keeps only the time that is
 // not on the wire; otherwise one of a list tells its start-ups from its data, whatever form the
 // cost has.
+[[nodiscard]] UnitExchange taken(const GroupTimes& times, bool simulated, MadeFor made_for);
 [[nodiscard]] UnitExchange taken(const GroupExchange& exchange, bool simulated, MadeFor made_for);
 // Adds how exchanges were evaluated to method, events and estimates of the program.
 void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made);
