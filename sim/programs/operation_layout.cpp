@@ -1,7 +1,9 @@
 #include "programs/operation_layout.hpp"
 
 #include <bit>
+#include <map>
 #include <numeric>
+#include <ranges>
 
 namespace stepsim::programs {
 
@@ -78,6 +80,29 @@ std::vector<OperationLayout::PassStep> single_pass_of(const Program& program) {
     steps.push_back(each);
   }
   compute_until(computed.size());
+  return steps;
+}
+
+// OperationLayout::idle_steps. Ends on a stream are in the order of the list, so that one of each
+// is enough.
+std::vector<OperationLayout::IdleStep> idle_steps_of(const Program& program,
+                                                     const OperationLayout& layout) {
+  std::vector<OperationLayout::IdleStep> steps;
+  for (const std::uint32_t o : std::span(layout.order).first(program.iteration_size())) {
+    std::map<std::uint32_t, std::uint32_t> awaited; // [stream]
+    for (std::uint32_t a = layout.first_arc[o]; a < layout.first_arc[o + 1]; ++a) {
+      if (layout.arcs[a].distance == 0) {
+        const auto other = static_cast<std::uint32_t>(layout.arcs[a].back);
+        std::uint32_t& last = awaited[program.operations[other].stream];
+        last = std::max(last, other);
+      }
+    }
+    OperationLayout::IdleStep& step = steps.emplace_back(OperationLayout::IdleStep{o, {o, o}});
+    if (awaited.size() > step.awaited.size()) {
+      return {};
+    }
+    std::ranges::copy(std::views::values(awaited), step.awaited.begin());
+  }
   return steps;
 }
 
@@ -259,6 +284,7 @@ OperationLayout layout_of(const Program& program) {
   layout.begins_idle = program.only_fifo() && program.enters_together() && begins_idle(program);
   if (layout.begins_idle) {
     layout.single_pass = single_pass_of(program);
+    layout.idle_steps = idle_steps_of(program, layout);
   }
   return layout;
 }

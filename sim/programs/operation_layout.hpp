@@ -5,6 +5,8 @@
 //
 //     operation awaited at distances 0 and 2:  4 slots, iteration t in slot first + (t & 3)
 
+#include <array>
+
 #include "programs/operation_times.hpp"
 
 namespace stepsim::programs {
@@ -51,6 +53,13 @@ struct OperationLayout {
     std::uint32_t delay = kAllRanks; // of an exchange: the delay that it waits for, if any
   };
   std::vector<PassStep> single_pass;
+  // The operations of an iteration that begins idle, in order: the start of each is the later end
+  // of two others, or of itself where it waits for fewer. Empty if one waits for more streams.
+  struct IdleStep {
+    std::uint32_t operation{};
+    std::array<std::uint32_t, 2> awaited{};
+  };
+  std::vector<IdleStep> idle_steps;
 
   // The slot for the end of `operation` in `iteration`.
   [[nodiscard]] std::size_t slot(std::size_t operation, std::int64_t iteration) const {

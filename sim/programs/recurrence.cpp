@@ -25,8 +25,9 @@ struct Cycle {
 // it; its ends and starts are given, the ends of iterations before it lie in front of them. The sum
 // begins with the first operation of the list, or with that of an iteration that begins idle, and
 // goes on in the direction of time.
-Cycle binding_cycle(const Program& program, const OperationLayout& layout, std::int64_t t,
-                    const double* ends, const double* starts) {
+Cycle binding_cycle(const Program& program, const OperationLayout& layout,
+                    std::span<const double> seconds, std::int64_t t, const double* ends,
+                    const double* starts) {
   const std::uint32_t count = program.iteration_size();
   const auto operation = [&](const OperationLayout::Arc& arc) {
     return static_cast<std::uint32_t>(arc.back + std::int64_t{arc.distance} * count);
@@ -69,9 +70,8 @@ Cycle binding_cycle(const Program& program, const OperationLayout& layout, std::
   }
   Cycle cycle;
   for (const std::uint32_t o : path | std::views::reverse) {
-    const Operation& each = program.operations[o];
-    cycle.period_s += each.duration_s();
-    cycle.exchange_s += each.type == OperationType::exchange ? each.duration_s() : 0;
+    cycle.period_s += seconds[o];
+    cycle.exchange_s += program.operations[o].type == OperationType::exchange ? seconds[o] : 0;
   }
   return {cycle.period_s / static_cast<double>(distance),
           cycle.exchange_s / static_cast<double>(distance)};
@@ -81,14 +81,14 @@ Cycle binding_cycle(const Program& program, const OperationLayout& layout, std::
 // iteration that waits look back to. Without a record the last few are kept.
 class Recurrence {
 public:
-  Recurrence(const Program& program, const OperationLayout& layout, std::int64_t iterations,
-             Record record)
-      : program_(program), layout_(layout), seconds_(durations_of(program)),
+  Recurrence(const Program& program, const OperationLayout& layout, std::span<const double> seconds,
+             std::int64_t iterations, Record record)
+      : program_(program), layout_(layout), seconds_(seconds),
         recorded_(record == Record::all || record == Record::steady),
         longest_(std::max<std::int64_t>(1, layout.longest)),
         idle_(record == Record::steady && layout.begins_idle && longest_ == 1),
-        rows_before_(std::min(longest_, iterations)),
-        always_(longest_ <= iterations && layout.always) {
+        rows_before_(idle_ ? 0 : std::min(longest_, iterations)),
+        always_(!idle_ && longest_ <= iterations && layout.always) {
     times_.iterations = iterations;
     times_.ranks = 1;
     times_.operations = program.iteration_size();
@@ -105,14 +105,16 @@ public:
     std::int64_t t = 0;
     for (; t < times_.iterations; ++t) {
       add_row(t);
-      always_ ? evaluate<true>(t) : evaluate<false>(t);
+      idle_ && !layout_.idle_steps.empty() ? evaluate_idle()
+      : always_                            ? evaluate<true>(t)
+                                           : evaluate<false>(t);
       times_.marker_end.push_back(row()[program_.marker]);
       repeating = until_steady && t > layout_.warmup && repeats() ? repeating + 1 : 0;
       if (idle_ || repeating >= longest_) {
         times_.repeats_from = t + 1;
-        times_.period_s = idle_
-                              ? row()[last_of_idle(layout_, row())]
-                              : binding_cycle(program_, layout_, t, row(), last_starts()).period_s;
+        times_.period_s =
+            idle_ ? row()[last_of_idle(layout_, row())]
+                  : binding_cycle(program_, layout_, seconds_, t, row(), last_starts()).period_s;
         break;
       }
     }
@@ -143,6 +145,20 @@ private:
     }
     times_.end.resize(times_.end.size() + times_.operations);
     times_.start.resize(recorded_ ? times_.at(t + 1, 0, 0) : times_.operations);
+  }
+
+  // What is not ended yet has an end of 0.
+  void evaluate_idle() {
+    double* const ends = times_.end.data();
+    double* const starts = times_.start.data();
+    const double* const seconds = seconds_.data();
+    for (const OperationLayout::IdleStep& step : layout_.idle_steps) {
+      const double first = ends[step.awaited[0]];
+      const double second = ends[step.awaited[1]];
+      const double start = first > second ? first : second;
+      starts[step.operation] = start;
+      ends[step.operation] = start + seconds[step.operation];
+    }
   }
 
   template <bool always> void evaluate(std::int64_t t) {
@@ -218,7 +234,7 @@ private:
 
   const Program& program_;
   const OperationLayout& layout_;
-  const std::vector<double> seconds_; // [operation]
+  const std::span<const double> seconds_; // [operation]
   const bool recorded_;
   const std::int64_t longest_;     // wait
   const bool idle_;                // until steady: the first iteration is that of all
@@ -235,9 +251,11 @@ bool recurrence_applies(const Program& program) {
 }
 
 OperationTimes recurrence(const Program& program, const OperationLayout& layout,
-                          std::int64_t iterations, Record record) {
+                          std::int64_t iterations, Record record, std::span<const double> seconds) {
   assert(recurrence_applies(program) && "fifo streams without interference");
-  return Recurrence(program, layout, iterations, record).run(record == Record::steady);
+  const std::vector<double> own = seconds.empty() ? durations_of(program) : std::vector<double>();
+  return Recurrence(program, layout, seconds.empty() ? own : seconds, iterations, record)
+      .run(record == Record::steady);
 }
 
 OperationTimes recurrence(const Program& program, std::int64_t iterations, Record record) {
@@ -248,7 +266,9 @@ double cycle_exchange_s(const Program& program, const OperationLayout& layout,
                         const OperationTimes& times) {
   const std::int64_t last = times.repeats_from - 1;
   const std::size_t row = times.at(last, 0, 0);
-  return binding_cycle(program, layout, last, &times.end[row], &times.start[row]).exchange_s;
+  return binding_cycle(program, layout, durations_of(program), last, &times.end[row],
+                       &times.start[row])
+      .exchange_s;
 }
 
 } // namespace stepsim::programs

@@ -25,9 +25,11 @@ namespace stepsim::programs {
 // steady_state.hpp, and rounding is below 1e-13 of the time of the run.
 [[nodiscard]] OperationTimes recurrence(const Program& program, std::int64_t iterations,
                                         Record record = Record::marker);
-// The same with the layout of the program, for callers that know it.
+// The same with the layout of the program, for callers that know it. Operations take
+// seconds[operation], if these are given, instead of their own times.
 [[nodiscard]] OperationTimes recurrence(const Program& program, const OperationLayout& layout,
-                                        std::int64_t iterations, Record record);
+                                        std::int64_t iterations, Record record,
+                                        std::span<const double> seconds = {});
 // Seconds of exchanges on the cycle of that period, per iteration. `times` are of such a run, with
 // all iterations until they repeat.
 [[nodiscard]] double cycle_exchange_s(const Program& program, const OperationLayout& layout,

@@ -246,7 +246,7 @@ Derivative derivative(const SteadyState& state, std::span<const double> slopes) 
   return {.left = 0 - maximum_cycle_ratio(state.critical, weight)->ratio, .right = right};
 }
 
-Program without_exchanges(Program program) {
+std::vector<double> seconds_without_exchanges(const Program& program) {
   // Streams of the marker, of computing, or of a delay for which something else than an exchange
   // waits: its operations hold up each other, so that all of them take their time.
   std::vector<bool> counts(program.streams.size());
@@ -263,14 +263,24 @@ Program without_exchanges(Program program) {
       }
     }
   }
-  for (Operation& operation : program.operations) {
+  std::vector<double> seconds(program.operations.size());
+  std::ranges::transform(program.operations, seconds.begin(), [&](const Operation& operation) {
+    const bool stays = operation.type == OperationType::compute ||
+                       (operation.type == OperationType::delay && operation.id != kWait &&
+                        counts[operation.stream]);
+    return stays ? operation.seconds.value : 0;
+  });
+  return seconds;
+}
+
+Program without_exchanges(Program program) {
+  const std::vector<double> seconds = seconds_without_exchanges(program);
+  for (std::size_t o = 0; o < program.operations.size(); ++o) {
+    Operation& operation = program.operations[o];
     operation.startup = {};
     operation.data = {};
     operation.entry = Entry::together;
-    if (operation.type == OperationType::delay &&
-        (operation.id == kWait || !counts[operation.stream])) {
-      operation.seconds = {};
-    }
+    operation.seconds = {seconds[o]};
   }
   program.interference = {};
   return program;

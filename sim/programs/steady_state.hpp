@@ -89,6 +89,8 @@ struct Derivative {
 // keeps its time if its stream has a compute operation, or if a compute or delay operation waits
 // for a delay of its stream.
 [[nodiscard]] Program without_exchanges(Program program);
+// [operation]: seconds in without_exchanges(program).
+[[nodiscard]] std::vector<double> seconds_without_exchanges(const Program& program);
 
 // The program reduced to a single rank, which stands for all ranks if they are equal: every wait is
 // for that rank, and every group has that rank only.

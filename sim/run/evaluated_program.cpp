@@ -129,9 +129,10 @@ public:
       : scenario_(scenario), made_(made), window_(made.window) {}
 
   // Of equal ranks on fifo streams iterations are recorded until they repeat, unless all are asked
-  // for.
+  // for; their operations take `seconds`, if these are given.
   [[nodiscard]] OperationTimes times(const Program& program, std::int64_t iterations, Record record,
-                                     std::int64_t recorded_from = 0) const {
+                                     std::int64_t recorded_from = 0,
+                                     std::span<const double> seconds = {}) const {
     const bool varies = scenario_.variability.varies();
     const bool fifo = programs::recurrence_applies(program);
     refuse_many_instances(program, varies ? program.ranks : 1,
@@ -140,7 +141,8 @@ public:
       return varies ? programs::rank_vectors(program, made_.layout, iterations, made_.factors,
                                              made_.each, record, recorded_from)
                     : programs::recurrence(program, made_.layout, iterations,
-                                           record == Record::all ? Record::all : Record::steady);
+                                           record == Record::all ? Record::all : Record::steady,
+                                           seconds);
     }
     if (!varies && iterations > 1 && record == Record::first_rank) {
       if (auto times = programs::times_from_idle(program, made_.layout, iterations)) {
@@ -158,14 +160,24 @@ public:
   // Without exchanges, in the same number of iterations as with them.
   [[nodiscard]] AloneTimes alone(const Program& no_exchanges, std::int64_t iterations) const {
     const OperationTimes played = times(no_exchanges, iterations, Record::marker);
-    return {.ends = marker_ends(played, std::min(iterations, window_.to + 1)),
-            .period = averages(no_exchanges) ? mean_period(played, window_)
-                      : played.period_s      ? *played.period_s
-                                             : steady_period(no_exchanges),
-            .computing = seconds_by_kind(no_exchanges)};
+    return alone(no_exchanges, iterations, played,
+                 averages(no_exchanges) || played.period_s ? 0 : steady_period(no_exchanges));
   }
   [[nodiscard]] AloneTimes alone(const Program& no_exchanges) const {
     return alone(no_exchanges, iterations_of(no_exchanges, window_));
+  }
+  // The same of the program itself, which is not copied where that can be.
+  [[nodiscard]] AloneTimes alone() const {
+    const Program& program = made_.program;
+    if (!scenario_.variability.varies() && programs::recurrence_applies(program)) {
+      const std::int64_t iterations = iterations_of(program, window_);
+      const OperationTimes played = times(program, iterations, Record::marker, 0,
+                                          programs::seconds_without_exchanges(program));
+      if (averages(program) || played.period_s) {
+        return alone(program, iterations, played, 0);
+      }
+    }
+    return alone(programs::without_exchanges(program));
   }
 
   // The period of `alone` without what runs on the copy stream, where gradients are selected beside
@@ -197,8 +209,8 @@ public:
     const bool varies = scenario_.variability.varies();
     const bool fifo = programs::recurrence_applies(program);
     EvaluatedProgram result;
-    OperationTimes played =
-        times(program, iterations_of(program, window_), varies ? record : Record::first_rank);
+    OperationTimes played = times(program, iterations_of(program, window_),
+                                  varies ? record : Record::first_rank, 0, made_.seconds);
     result.ends = marker_ends(played, window_.to + 1);
     if (averages(program)) {
       result.period = mean_period(played, window_);
@@ -226,7 +238,7 @@ public:
       result.period = result.steady = found ? *found : period(program);
     }
     if (!known) {
-      known = alone(programs::without_exchanges(program));
+      known = alone();
     }
     result.alone = *known;
     result.unselected = unselected_period(result.alone);
@@ -244,6 +256,15 @@ public:
   }
 
 private:
+  // `steady_s`: the period where these times neither give one nor a mean.
+  [[nodiscard]] AloneTimes alone(const Program& program, std::int64_t iterations,
+                                 const OperationTimes& played, double steady_s) const {
+    return {.ends = marker_ends(played, std::min(iterations, window_.to + 1)),
+            .period = averages(program) ? mean_period(played, window_)
+                                        : played.period_s.value_or(steady_s),
+            .computing = seconds_by_kind(program)};
+  }
+
   // Whether workers differ in more than who is the slowest, so that the period has no steady state.
   [[nodiscard]] bool wanders(const Program& program) const {
     return scenario_.variability.random() ||

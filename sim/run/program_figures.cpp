@@ -168,14 +168,11 @@ double exchange_seconds(const ScenarioProgram& made, const programs::OperationTi
       }
       const double last = ends[exchanges.back() * width] + later;
       const bool inside = starts[exchanges.front() * width] + later >= until && last <= to_s;
-      for (const std::uint32_t o : exchanges) { // in order of time
-        const double start = starts[o * width] + later;
-        const double end = ends[o * width] + later;
-        if (inside) {
-          busy += end - start;
-        } else {
-          add(start, end);
-        }
+      for (const std::uint32_t o : inside ? exchanges : std::span<const std::uint32_t>()) {
+        busy += (ends[o * width] + later) - (starts[o * width] + later);
+      }
+      for (const std::uint32_t o : inside ? std::span<const std::uint32_t>() : exchanges) {
+        add(starts[o * width] + later, ends[o * width] + later); // in order of time
       }
       until = std::max(until, last);
     }

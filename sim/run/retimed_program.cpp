@@ -150,7 +150,8 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
     return false;
   }
   made.made_for = made_for;
-  if (made.program.ranks != ranks && scenario.training.sharding.any()) {
+  const bool shares_anew = made.program.ranks != ranks && scenario.training.sharding.any();
+  if (shares_anew) {
     share_anew(scenario, made);
   }
   made.program.ranks = ranks;
@@ -169,6 +170,9 @@ bool retime(const Scenario& scenario, MadeFor made_for, const ProgramMemory* lik
       }
     }
     time_exchanges(scenario, made);
+  }
+  if (!made.sharded || shares_anew || !as_fast || takes_exchanges) {
+    made.seconds = programs::durations_of(made.program);
   }
   return true;
 }

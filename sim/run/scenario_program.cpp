@@ -307,6 +307,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
   count_exchanges(out);
   programs::check(out.program, scenario.name);
   out.layout = programs::layout_of(out.program);
+  out.seconds = programs::durations_of(out.program);
   if (out.sharded) {
     out.live = programs::live_spans(out.program);
     out.parameters = parameters_of(out.units);
@@ -317,6 +318,7 @@ ScenarioProgram scenario_program(const Scenario& scenario, bool simulated, MadeF
 
 void count_exchanges(ScenarioProgram& made) {
   std::vector<CountedExchange> all;
+  std::ranges::sort(made.timed, {}, &TimedExchange::operation);
   for (const TimedExchange& each : made.timed) {
     if (each.operation < made.program.iteration_size()) {
       all.push_back({each.unit, each.member, 1});
@@ -335,15 +337,26 @@ void count_exchanges(ScenarioProgram& made) {
       made.counted.push_back(each);
     }
   }
+  if (!made.each) {
+    std::ranges::stable_sort(made.timed, {}, [](const TimedExchange& each) {
+      return std::pair(each.unit, each.member == &ProgramUnit::gather);
+    });
+  }
 }
 
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {
   row_of(scenario).time(scenario, made);
   made.each = server_rule(scenario, made);
+  const TimedExchange* before = nullptr;
+  programs::ExchangeTime time;
   for (const TimedExchange& each : made.timed) {
-    const programs::ExchangeTime& time = (made.units[each.unit].*each.member).time;
+    if (before == nullptr || each.unit != before->unit || each.member != before->member) {
+      time = (made.units[each.unit].*each.member).time;
+    }
     made.program.operations[each.operation].startup = time.startup;
     made.program.operations[each.operation].data = time.data;
+    made.seconds[each.operation] = time.startup.value + time.data.value;
+    before = &each;
   }
 }
 

@@ -79,6 +79,7 @@ struct Window {
 struct ScenarioProgram {
   programs::Program program;        // layers of operations are numbered as in the workload
   programs::OperationLayout layout; // of the program
+  std::vector<double> seconds{};    // [operation] of the program, as retimed last
   programs::EachRule each;          // of exchanges that workers enter one by one; else empty
   std::vector<ProgramUnit> units;
   buckets::Plan plan; // groups of buckets, which are the first units; empty if sharded
@@ -86,7 +87,9 @@ struct ScenarioProgram {
   // copied to a buffer, too, or is not, either; a sharding unit of as many parameters. All units
   // behind the list have their own.
   std::vector<std::uint32_t> alike{};
-  std::vector<TimedExchange> timed{};     // what time_exchanges() times
+  // What time_exchanges() times: those of the same times follow each other unless `each` is set,
+  // when they are in the order of operations.
+  std::vector<TimedExchange> timed{};
   std::vector<CountedExchange> counted{}; // of `timed`
   std::vector<programs::LiveSpan> live{}; // of sharding units
   programs::LiveChanges live_changes{};   // of `live`
@@ -125,7 +128,7 @@ struct ScenarioProgram {
              ? &(made.units[made.like(static_cast<std::uint32_t>(operation.unit))].*member)
              : nullptr;
 }
-// Sets `counted`.
+// Sets `counted` and the order of `timed`.
 void count_exchanges(ScenarioProgram& made);
 
 // A sentence that explains why the scenario cannot be written as a program file; empty if it can.
