@@ -374,7 +374,7 @@ def _merged(client, shards, words, scenario, target):
     return lines
 
 
-UNITS = {"_s": "s", "_Bps": "B/s", "_bytes": "B", "_Ps": "FLOP/s"}
+UNITS = {"_s": "s", "_Bps": "B/s", "_bytes": "B", "_Ps": "FLOP/s", "_per_s": "1/s"}  # the last that fits
 
 
 def _table(rows, columns=None, **attrs):

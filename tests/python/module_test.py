@@ -106,6 +106,8 @@ class Numbers(unittest.TestCase):
         self.assertEqual(len(table), 4)
         self.assertEqual(table.attrs["units"]["iteration_time_s"], "s")
         self.assertNotIn("nodes", table.attrs["units"])
+        batches = stepsim.sweep(SCENARIO, over={"/workload/batch_size": [8, 16]}, jobs=1)
+        self.assertEqual(batches.attrs["units"]["samples_per_s"], "1/s")
         place = names.index("iteration_time_s")
         self.assertEqual([float(row[place]) for row in rows[1:]], list(table["iteration_time_s"]))
         with tempfile.TemporaryDirectory() as folder:
