@@ -751,6 +751,20 @@ def hints_lead_to_what_there_is(place):
         found = place.run("keys", word, code=0).stdout.decode()
         check(key + " " in found, word, found)
     place.refused("keys", "bandwith", code=2, says="did you mean bandwidth")
+def buckets_have_the_type_of_their_all_reduce(place):
+    """an all-reduce whose operator has a list of tensors has the type of its annotation, else of its gradients"""
+    for types, bytes_each in (({"Input type": ["c10::BFloat16"]}, 2), ({}, 4)):
+        trace = json.loads(samples.kineto())
+        events = trace["traceEvents"]
+        for at in [i for i, each in enumerate(events) if each["name"] == "record_param_comms"]:
+            event = events[at]
+            events[at - 2]["dur"] = 60  # the node of a gradient calls it
+            event["args"] = {"Input Dims": [[18816], [], []], "Input type": ["TensorList", "", ""]}
+            events.append(dict(event, cat="user_annotation", name="nccl:all_reduce", ts=event["ts"] + 1, dur=8,
+                               args={"Input Dims": [[18816]], **types}))
+        place.run("import", "kineto", place.write("k.json", trace), "-o", "t.json", "--force", "--quiet", code=0)
+        for bucket in json.loads(place.path("t.json").read_text())["buckets"]:
+            check(bucket["bytes"] == bytes_each * 18816, types, bucket)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,11 @@ void complete(CollectiveCall& call, const KinetoCollective& more) {
   if (call.group.get().empty()) {
     call.group = more.group;
   }
-  if (call.dtype.get().empty()) {
-    call.dtype = more.dtype.empty() ? more.input_dtype : more.dtype;
+  if (!dtype_of_pytorch(call.dtype.get())) { // the operator may have a "TensorList"
+    const std::string& dtype = more.dtype.empty() ? more.input_dtype : more.dtype;
+    if (call.dtype.get().empty() || dtype_of_pytorch(dtype)) {
+      call.dtype = dtype;
+    }
   }
 }
 

@@ -123,8 +123,8 @@ void add_gradients(const KinetoRank& rank, SizeSources sources, KinetoImport& re
   }
 }
 
-// Buckets without a size get that of their gradients. Where one of these is unknown too there are
-// no buckets.
+// Buckets without a size or a type get that of their gradients. Where one of these is unknown too
+// there are no buckets.
 void complete_buckets(layers::Trace& trace) {
   struct Sum {
     std::int64_t elements{}, bytes{}, tensors{};
@@ -152,6 +152,9 @@ void complete_buckets(layers::Trace& trace) {
       bucket.elements = sums[b].elements;
       bucket.bytes = {sums[b].bytes};
       bucket.dtype = sums[b].dtype;
+    } else if (const auto dtype = dtype_of_pytorch(sums[b].dtype); bucket.dtype.empty() && dtype) {
+      bucket.bytes = *tensor_of(bucket.elements, *dtype).bytes;
+      bucket.dtype = dtype->word;
     }
     bucket.tensors = sums[b].tensors > 0 ? sums[b].tensors : bucket.tensors;
   }
