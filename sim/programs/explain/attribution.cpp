@@ -132,10 +132,12 @@ Explanation explain(const Program& given, const ExplainOptions& options) {
       parameters.push_back(seconds_of(program, steps[i].operation));
     }
   }
+  // Differences of periods that are found in the same way.
+  const double centre = state ? period : period_s(program, evaluation);
   for (const Parameter& parameter : parameters) {
     result.sensitivities.push_back(
         state ? exact_sensitivity(*state, parameter)
-              : numeric_sensitivity(program, parameter, evaluation, period));
+              : numeric_sensitivity(program, parameter, evaluation, centre));
   }
   return result;
 }

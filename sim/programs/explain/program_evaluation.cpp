@@ -3,6 +3,8 @@
 #include "base/error.hpp"
 #include "programs/event_pass.hpp"
 
+#include <numeric>
+
 namespace stepsim::programs {
 
 namespace {
@@ -20,6 +22,7 @@ std::optional<EventPeriod> steady_events(const Program& program, const Evaluatio
 }
 
 constexpr double kRelativeStep = 1e-6;
+constexpr double kNoise = 1e-12; // of a period, by rounding
 
 bool has_slope(const Parameter& parameter) {
   const auto positive = [](double slope) { return slope > 0; };
@@ -180,7 +183,11 @@ Sensitivity numeric_sensitivity(const Program& program, const Parameter& paramet
   const double left = parameter.value > 0
                           ? (period - period_s(moved(program, parameter, -step), evaluation)) / step
                           : right;
-  return {parameter.name, left, right, false};
+  if (right - left > kNoise * period / step) {
+    return {parameter.name, left, right, false};
+  }
+  const double both = std::midpoint(left, right); // the centre, whose rounding they share, is out
+  return {parameter.name, both, both, false};
 }
 
 } // namespace stepsim::programs
