@@ -109,12 +109,9 @@ void name_shipped_trace(io::Json& tree, const Files& files) {
 }
 
 // A default is written as a key, unless it comes from what the scenario names: the values of a node
-// type or of a network stay with it. The number of interfaces is written beside a node type too: it
-// multiplies the bandwidth of whatever network is put in the place of its own.
+// type or of a network stay with it, so that another one in its place has its own.
 bool is_written(const DefaultValue& value, const io::Json& tree) {
-  constexpr std::string_view kInterfaces = "/cluster/nics_per_node";
-  if (value.value.is_null() || value.value.is_object() ||
-      (value.from_node && value.pointer != kInterfaces)) {
+  if (value.value.is_null() || value.value.is_object() || value.from_node) {
     return false;
   }
   constexpr std::string_view kInNetwork = "/cluster/network/";

@@ -778,5 +778,16 @@ def rounding_is_no_kink(place):
         check(each["left"] == each["right"], each)
 
 
+def another_node_type_has_its_own_cards(place):
+    """a node type put in the place of the one that init was given has its own number of network cards"""
+    def step(*words):
+        return json.loads(place.run("run", *words, "--json", code=0).stdout)["summary"]["iteration_time_s"]
+    for preset in ("dgx_h100", "p4d", "p5"):
+        place.run("init", "--trace", "gpt2.h100", "--nodes", "8", "--cluster", preset, "-o", preset + ".json", "--quiet",
+                  code=0)
+    for other in ("p4d", "p5"):
+        check(step("dgx_h100.json", "--set", f"/cluster/preset={other}") == step(other + ".json"), other)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))
