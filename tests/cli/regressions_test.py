@@ -778,6 +778,28 @@ def rounding_is_no_kink(place):
         check(each["left"] == each["right"], each)
 
 
+def configurations_of_other_models_name_a_table(place):
+    """the configuration of a model that is no such decoder is refused with the tables that there are"""
+    listed = place.run("models", "list", code=0).stdout.decode()
+    for words, tables in (
+            ({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257}, "gpt2, gpt2_medium"),
+            ({"model_type": "t5", "d_model": 1024, "num_layers": 24, "vocab_size": 32128}, "t5_large"),
+            ({"model_type": "bert", "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16,
+              "hidden_act": "gelu", "intermediate_size": 4096, "vocab_size": 30522}, "bert_base or bert_large"),
+            ({"model_type": "falcon", "hidden_size": 4544, "num_hidden_layers": 32, "num_attention_heads": 71,
+              "vocab_size": 65024}, "stepsim models list"),
+            ({"model_type": "llava", "text_config": {"model_type": "llama"}}, "stepsim models list")):
+        place.write("config.json", words)
+        error = place.run("models", "show", "config.json", code=3).stderr.decode()
+        check(error.count("error:") == 1 and len(error.splitlines()) == 1, error)
+        check("is no decoder with gated MLP and RMS norms; give a model table (" + tables in error, error)
+        for name in re.findall("[a-z]+[0-9]*_[a-z0-9_]+|gpt2(?=,)", tables):
+            check(name + " " in listed, name, "is not shipped")
+    place.write("config.json", {"model_type": "llama", "hidden_size": 1024, "num_attention_heads": 8, "vocab_size": 100,
+                                "num_hidden_layers": 2})
+    place.refused("models", "show", "config.json", code=3, says="/intermediate_size: required")
+
+
 def another_node_type_has_its_own_cards(place):
     """a node type put in the place of the one that init was given has its own number of network cards"""
     def step(*words):

@@ -97,6 +97,11 @@ struct Experts {
   }
 };
 
+// Types whose rules were compared with published numbers of parameters.
+inline constexpr std::array<std::string_view, 9> kKnownTypes{
+    "llama", "mistral",   "mixtral",     "qwen2",      "qwen2_moe",
+    "qwen3", "qwen3_moe", "deepseek_v2", "deepseek_v3"};
+
 struct DecoderConfig {
   std::string type; // model_type, such as "llama"
   // Numbers of blocks, tokens of the vocabulary and heads; widths of the model, a head (0 with

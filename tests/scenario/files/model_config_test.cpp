@@ -236,7 +236,7 @@ TEST_CASE("config: Gemma shares its embedding; what has no gated MLP is refused"
       "vocab_size": 30522, "layer_norm_eps": 1e-12})") ==
         "f.json: /hidden_act: gelu without rms_norm_eps is no decoder with gated MLP and RMS "
         "norms; give a "
-        "model table (stepsim models list)\n");
+        "model table (bert_base or bert_large)\n");
 }
 
 TEST_CASE("config: biases, gates and norms by model_type") {
