@@ -36,17 +36,18 @@ struct TrainingPlan {
 [[nodiscard]] TrainingPlan plan_training(const io::Json& tree, Files& files,
                                          const TrainingPlanOptions& options);
 
-// The settings that frameworks of today read, for the best row of plan-training.
+// The settings that frameworks of today read, for a row of plan-training.
 
 struct TrainingSettings {
   std::string text;
   std::string note; // what the file cannot say; "" = nothing
 };
 
-// The names of the frameworks, and the file of one of them for the scenario `best`, whose
-// `prediction` stands in its first comment. Throws UsageError for a scenario without a batch size,
-// and for a strategy or precision that the framework lacks.
+// The names of the frameworks, whether one of them has a strategy, and its file for the scenario
+// `best`, whose `prediction` stands in its first comment. Throws UsageError for a scenario without
+// a batch size, and for a strategy or precision that the framework lacks.
 [[nodiscard]] std::vector<std::string_view> training_targets();
+[[nodiscard]] bool has_strategy(std::string_view target, ShardingStrategy strategy);
 [[nodiscard]] TrainingSettings training_settings(std::string_view target, const Scenario& best,
                                                  std::string_view prediction);
 

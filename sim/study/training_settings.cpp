@@ -71,10 +71,10 @@ Facts facts_of(const Scenario& best) {
   return facts;
 }
 
-[[noreturn]] void refuse(std::string_view target, const Facts& facts, std::string_view instead) {
-  throw UsageError(
-      fmt::format("--emit {}: it has no {}; {}", target, facts.strategy_word, instead));
+bool is_zero(ShardingStrategy strategy) {
+  return strategy == ShardingStrategy::zero1 || strategy == ShardingStrategy::zero2;
 }
+bool is_no_zero(ShardingStrategy strategy) { return !is_zero(strategy); }
 
 std::string torchtitan(const Facts& facts) {
   if (facts.fp16) {
@@ -114,9 +114,6 @@ std::string torchtitan(const Facts& facts) {
 }
 
 std::string deepspeed(const Facts& facts) {
-  if (facts.keeps()) {
-    refuse("deepspeed", facts, "--emit fsdp has it");
-  }
   const std::int64_t stage = facts.strategy == ShardingStrategy::none    ? 0
                              : facts.strategy == ShardingStrategy::zero1 ? 1
                              : facts.strategy == ShardingStrategy::zero2 ? 2
@@ -219,16 +216,18 @@ struct SettingsTarget {
   std::string_view keys; // whose keys they are: tests/cli/framework_keys.json
   std::string_view note; // what the file cannot say
   bool (*says_units)(const Facts& facts);
-  bool has_zero = false; // strategies zero1 and zero2
+  bool (*has)(ShardingStrategy strategy) = is_no_zero;
 };
 constexpr std::array kTargets{
     SettingsTarget{"torchtitan", "# ", torchtitan, "torchtitan b5bcd76", "",
                    [](const Facts& facts) { return facts.has_blocks(); }},
-    SettingsTarget{"deepspeed", "", deepspeed, "DeepSpeed edaa722",
-                   "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
-                   "mics_shard_size GPUs share one copy, where the model is made inside "
-                   "deepspeed.zero.MiCS_Init; what backward computes again is set in the model",
-                   [](const Facts& facts) { return facts.has_blocks(); }, true},
+    SettingsTarget{
+        "deepspeed", "", deepspeed, "DeepSpeed edaa722",
+        "train_batch_size is GPUs x micro-batches x samples; bucket sizes count values; "
+        "mics_shard_size GPUs share one copy, where the model is made inside "
+        "deepspeed.zero.MiCS_Init; what backward computes again is set in the model",
+        [](const Facts& facts) { return facts.has_blocks(); },
+        [](ShardingStrategy strategy) { return strategy != ShardingStrategy::shard_grad_op; }},
     SettingsTarget{
         "accelerate", "# ", accelerate, "Accelerate 16cb6eb",
         "micro-batches are gradient_accumulation_steps of Accelerator(); what computes a part of a "
@@ -242,14 +241,18 @@ std::vector<std::string_view> training_targets() {
   return base::collected<std::string_view>(kTargets, &SettingsTarget::name);
 }
 
+bool has_strategy(std::string_view target, ShardingStrategy strategy) {
+  return std::ranges::find(kTargets, target, &SettingsTarget::name)->has(strategy);
+}
+
 TrainingSettings training_settings(std::string_view target, const Scenario& best,
                                    std::string_view prediction) {
   const Facts facts = facts_of(best);
   const auto* found = std::ranges::find(kTargets, target, &SettingsTarget::name);
-  const bool zero =
-      facts.strategy == ShardingStrategy::zero1 || facts.strategy == ShardingStrategy::zero2;
-  if (zero && !found->has_zero) {
-    refuse(target, facts, "--emit deepspeed has it");
+  if (!found->has(facts.strategy)) {
+    throw UsageError(fmt::format("--emit {}: it has no {}; --emit {} has it", target,
+                                 facts.strategy_word,
+                                 is_zero(facts.strategy) ? "deepspeed" : "fsdp"));
   }
   const std::string units =
       found->says_units(facts)

@@ -202,15 +202,20 @@ class PlanTraining(Folder):
         head, first = (re.split(r"  +", line) for line in text.stdout.split("\n")[:2])
         self.assertIn(first[head.index("iteration [ms]")], self.stepsim(*best).stdout)
 
-    def settings(self, target, best, ranks, gpus):
-        """What the file of a framework says, in the words of a row; None for a strategy that it lacks."""
+    def settings(self, target, rows, ranks, gpus):
+        """What the file of a framework says, and the row that it is of: the first that fits and that the framework has."""
         done = self.stepsim("plan-training", "s.json", "--emit", target, "-o", f"{target}.txt", code=(0, 2))
-        lacks = {"torchtitan": ["zero1", "zero2"], "accelerate": ["zero1", "zero2"], "fsdp": ["zero1", "zero2"],
-                 "deepspeed": ["shard_grad_op"]}[target]
-        self.assertEqual(done.returncode, 2 if best["strategy"] in lacks else 0, done.stderr)
-        if done.returncode:
-            self.assertIn(f"it has no {best['strategy']}", done.stderr)
-            return None
+        lacks = ["shard_grad_op"] if target == "deepspeed" else ["zero1", "zero2"]
+        best = next((row for row in rows if row["strategy"] not in lacks and row["memory_fits"] is not False), None)
+        self.assertEqual(done.returncode, 2 if best is None else 0, done.stderr)
+        if best is None:
+            self.assertIn(f"it has no {rows[0]['strategy']}", done.stderr)
+            return None, None
+        slower = re.search(rf"{target} has no (\S+): these are the settings of (\S+), (.*) % slower than the best", done.stderr)
+        self.assertEqual(slower is None, best is rows[0], done.stderr)
+        if slower:
+            self.assertEqual(slower.groups()[:2], (rows[0]["strategy"], best["strategy"]))
+            self.assertAlmostEqual(float(slower[3]), 100 * (best["ratio"] - 1), delta=1e-3 * float(slower[3]) + 1e-9)
         text = (self.folder / f"{target}.txt").read_text()
         units = best["wrapping"] or "block", best["blocks"] or 1
         says = {"torchtitan": units == ("block", 1), "deepspeed": units == ("block", 1), "fsdp": True,
@@ -222,7 +227,7 @@ class PlanTraining(Folder):
         if target != "fsdp":
             keys = {key: value for key, value in document.items() if key != "activation_checkpoint"}
             self.assertEqual(framework_keys.problems(target, keys), [])
-        return document
+        return document, best
 
     def test_settings_of_frameworks_say_what_the_best_row_says(self):
         draw = random.Random(3)
@@ -235,15 +240,15 @@ class PlanTraining(Folder):
             plan = json.loads(self.stepsim("plan-training", "s.json", "--json", code=(0, 4)).stdout)
             if plan["best"] is None:
                 continue
-            best = plan["rows"][plan["best"]]
+            self.assertEqual(plan["best"], 0)
             gpus = scenario["cluster"].get("gpus_per_node", 1)
             ranks = gpus * scenario["cluster"]["nodes"]
-            strategy, batch, parts = best["strategy"], best["batch_size"], best["micro_batches"]
             for target, found in seen.items():
-                with self.subTest(number=number, target=target, strategy=strategy):
-                    said = self.settings(target, best, ranks, gpus)
-                    found.add(strategy)
+                with self.subTest(number=number, target=target):
+                    said, best = self.settings(target, plan["rows"], ranks, gpus)
                     if said is not None:
+                        strategy, batch, parts = best["strategy"], best["batch_size"], best["micro_batches"]
+                        found.add(strategy)
                         getattr(self, f"check_{target}")(said, strategy, batch, parts, ranks, gpus, best)
         self.assertGreaterEqual(len(seen["fsdp"]), 3, seen)
 

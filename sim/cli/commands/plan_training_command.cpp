@@ -34,11 +34,11 @@ run. Exit code 4 if nothing fits.)",
 
 constexpr std::size_t kShownRows = 16; // of the table
 
-// "next: stepsim run s.json --set ..", the best.
-std::string next_text(const std::string& file, const study::TrainingPlan& plan) {
+// "next: stepsim run s.json --set ..", of a row.
+std::string next_text(const std::string& file, const io::Json& row) {
   return "next: stepsim run " + file +
          base::listed(
-             plan.found.rows.front().find("set")->as_array(),
+             row.find("set")->as_array(),
              [](const io::Json& each) { return " --set " + each.as_string(); }, "");
 }
 
@@ -83,11 +83,34 @@ std::string lean_text(const study::Comparison& found) {
          " of memory instead of " + base::readable_bytes(memory_of(best)) + ": " + words;
 }
 
-// The scenario of the best row.
-study::Scenario best_scenario(const io::Json& tree, const study::TrainingPlan& plan,
-                              study::Files& files) {
+// The first row that fits and whose strategy the framework has; the best where there is none.
+std::size_t emitted_row(std::string_view target, const study::Comparison& found) {
+  for (std::size_t row = 0; row < found.rows.size(); ++row) {
+    const std::string& word = found.rows[row].find("strategy")->as_string();
+    if (found.ranking.ratios[row] && !study::exceeds_memory(found.rows[row]) &&
+        study::has_strategy(target, *study::kShardingStrategies.find(word))) {
+      return row;
+    }
+  }
+  return *found.ranking.best;
+}
+
+// "deepspeed has no shard_grad_op: these are the settings of zero1, 4.200 % slower than the best"
+std::string slower_text(std::string_view target, const study::Comparison& found, std::size_t row) {
+  const auto strategy_of = [&](std::size_t each) -> const std::string& {
+    return found.rows[each].find("strategy")->as_string();
+  };
+  const bool alike = !found.ranking.standings.empty() && found.ranking.standings[row].rank == 1;
+  return fmt::format("{} has no {}: these are the settings of {}, {} slower than the best{}",
+                     target, strategy_of(*found.ranking.best), strategy_of(row),
+                     percent_cell(*found.ranking.ratios[row] - 1),
+                     alike ? ", which is not told apart" : "");
+}
+
+// The scenario of a row.
+study::Scenario scenario_of(const io::Json& tree, const io::Json& row, study::Files& files) {
   io::Json changed = tree;
-  for (const io::Json& each : plan.found.rows.front().find("set")->as_array()) {
+  for (const io::Json& each : row.find("set")->as_array()) {
     auto [pointer, value] = study::parse_set(each.as_string());
     io::assign(changed, pointer, std::move(value));
   }
@@ -97,11 +120,11 @@ study::Scenario best_scenario(const io::Json& tree, const study::TrainingPlan& p
 }
 
 // "a step takes 1937 ms (1539 to 2443, 80 %), memory 70.2 of 80.0 GB: fits"
-std::string prediction_text(const io::Json& best) {
-  const std::string memory = study::memory_verdict_of(best);
+std::string prediction_text(const io::Json& row) {
+  const std::string memory = study::memory_verdict_of(row);
   return "stepsim plan-training: a step takes " +
-         base::readable_seconds(*study::number_in(best, study::kIterationTime),
-                                study::band_in(best)) +
+         base::readable_seconds(*study::number_in(row, study::kIterationTime),
+                                study::band_in(row)) +
          (memory.empty() ? "" : ", " + memory);
 }
 
@@ -125,8 +148,8 @@ int plan_training(const Invocation& invocation) {
   CLI::App app;
   add_argument(app, "SCENARIO", flags.file, "file of kind scenario; - = standard input");
   add_value(app, "--emit", emitted, "WHAT",
-            "writes the best as the settings of torchtitan (Python), deepspeed (JSON), "
-            "accelerate (YAML) or fsdp (PyTorch, Python)");
+            "writes the best that the framework has as the settings of torchtitan (Python), "
+            "deepspeed (JSON), accelerate (YAML) or fsdp (PyTorch, Python)");
   add_value(app, "--only", only, "WHAT",
             "units: the sharding units with the shortest iteration, for the rest of the "
             "scenario as it is");
@@ -177,11 +200,17 @@ int plan_training(const Invocation& invocation) {
                     .kept = found.varied,
                     .warnings = found.warnings};
   document.kept.emplace_back("set");
+  std::size_t named = 0; // the row that the last note names
   if (!emitted.empty()) {
     if (found.ranking.best) {
-      const study::TrainingSettings settings = study::training_settings(
-          emitted, best_scenario(tree, plan, files), prediction_text(found.rows.front()));
+      named = emitted_row(emitted, found);
+      const io::Json& row = found.rows[named];
+      const study::TrainingSettings settings =
+          study::training_settings(emitted, scenario_of(tree, row, files), prediction_text(row));
       write_output(common, settings.text);
+      if (named != *found.ranking.best) {
+        print_note(slower_text(emitted, found, named), common);
+      }
       if (!settings.note.empty()) {
         print_note(settings.note, common);
       }
@@ -203,7 +232,7 @@ int plan_training(const Invocation& invocation) {
     if (const std::string lean = lean_text(found); !lean.empty()) {
       print_note(lean, common);
     }
-    print_note(next_text(flags.file, plan), common);
+    print_note(next_text(flags.file, found.rows[named]), common);
   }
   print_notes(study::notes_of(study::sweep_over(tree, {}), files), common);
   return found.ranking.best ? kOk : kTargetNotMet;
