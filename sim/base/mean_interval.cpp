@@ -1,3 +1,4 @@
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
 
 #include <boost/math/distributions/students_t.hpp>
@@ -25,10 +26,8 @@ Interval mean_interval(std::span<const double> values, double level) {
   assert(values.size() >= 2 && "one value has no spread");
   const auto count = static_cast<double>(values.size());
   const double middle = std::accumulate(values.begin(), values.end(), 0.0) / count;
-  double squares = 0;
-  for (const double value : values) {
-    squares += (value - middle) * (value - middle);
-  }
+  const double squares = base::sum_of<double>(
+      values, [&](double value) { return (value - middle) * (value - middle); });
   const double half =
       student_t((1 + level) / 2, values.size() - 1) * std::sqrt(squares / (count - 1) / count);
   return {middle - half, middle + half};

@@ -1,3 +1,4 @@
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 
 #include <algorithm>
@@ -99,17 +100,14 @@ std::string readable_time(double seconds, const std::optional<Band>& band,
 } // namespace
 
 const Unit* find_unit(std::string_view name, QuantityKind kind) {
-  const auto* found = std::find_if(kUnits.begin(), kUnits.end(), [&](const Unit& unit) {
-    return unit.kind == kind && unit.name == name;
-  });
-  return found == kUnits.end() ? nullptr : found;
+  return base::found_if(kUnits,
+                        [&](const Unit& unit) { return unit.kind == kind && unit.name == name; });
 }
 
 std::span<const std::string_view> common_units(QuantityKind kind) { return row_of(kind).common; }
 
 std::string_view kind_name_of_unit(std::string_view name) {
-  const auto* found = std::find_if(kUnits.begin(), kUnits.end(),
-                                   [&](const Unit& unit) { return unit.name == name; });
+  const auto* found = std::ranges::find(kUnits, name, &Unit::name);
   return found == kUnits.end() ? std::string_view() : row_of(found->kind).name;
 }
 
@@ -142,13 +140,8 @@ std::string two_readings(std::string_view name, QuantityKind kind) {
 }
 
 std::vector<std::string_view> units(QuantityKind kind) {
-  std::vector<std::string_view> names;
-  for (const Unit& unit : kUnits) {
-    if (unit.kind == kind) {
-      names.push_back(unit.name);
-    }
-  }
-  return names;
+  return base::collected_if<std::string_view>(
+      kUnits, [&](const Unit& unit) { return unit.kind == kind; }, &Unit::name);
 }
 
 std::optional<QuantityKind> kind_of_key(std::string_view key) {

@@ -133,9 +133,7 @@ Begins begins_of(const Plan& plan, std::size_t items) {
   return begins;
 }
 
-std::ptrdiff_t groups_in(const Begins& begins) {
-  return std::count(begins.begin(), begins.end(), 1);
-}
+std::ptrdiff_t groups_in(const Begins& begins) { return std::ranges::count(begins, 1); }
 
 } // namespace
 

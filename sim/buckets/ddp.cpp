@@ -2,6 +2,7 @@
 // reached the limit; the crossing tensor stays in the bucket it closes. MER 5.2 (code).
 //
 //     limits 2, 5 (first, then all others); sizes 1, 2, 4, 3, 1   ->   buckets {1, 2} {4, 3} {1}
+#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 
 #include <iterator>
@@ -137,10 +138,7 @@ Plan plan_ddp(const Problem& problem, const ScheduleOptions& options) {
   const bool never_full = options.ddp_mode != DdpMode::first_iteration && plan.groups.size() == 1 &&
                           problem.items.size() > 1;
   if (never_full) {
-    Bytes total;
-    for (const Item& item : problem.items) {
-      total += item.bytes;
-    }
+    const Bytes total = base::sum_of<Bytes>(problem.items, &Item::bytes);
     if (options.bucket_bytes > total) {
       plan.warnings.push_back("bucket_bytes is above the size of all gradients: one bucket, as "
                               "schedule single");

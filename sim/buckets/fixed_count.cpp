@@ -5,6 +5,7 @@
 //
 // cost(j, b) = min over i < j of cost(i, b - 1) + (sum of items i .. j - 1)^2. The best i does not
 // fall as j rises, so a row of the table is filled by halves: O(buckets n log n).
+#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 
 #include "buckets/planner_options.hpp"
@@ -48,10 +49,8 @@ Plan plan_fixed_count(const Problem& problem, const ScheduleOptions& options) {
   const auto buckets =
       static_cast<std::size_t>(std::min(options.buckets, static_cast<std::int64_t>(items)));
   Table table;
-  double total = 0;
-  for (const Item& item : problem.items) {
-    total += static_cast<double>(item.bytes.value);
-  }
+  const double total =
+      base::sum_of<double>(problem.items, [](const Item& item) { return item.bytes.value; });
   table.sums.assign(items + 1, 0);
   for (std::size_t i = 0; i < items; ++i) {
     table.sums[i + 1] = table.sums[i] + static_cast<double>(problem.items[i].bytes.value) / total;

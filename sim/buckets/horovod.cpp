@@ -2,6 +2,7 @@
 // and packs them, in order, into messages of at most the fusion threshold. MER 5.3.
 //
 //     threshold 4: ready 3, 2, 2   ->   messages {3} {2, 2}: the crossing tensor opens the next one
+#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 
 #include <cmath>
@@ -98,10 +99,8 @@ Plan plan_horovod(const Problem& problem, const ScheduleOptions& options) {
     while (!queue.empty()) {
       Group group;
       group.items = queue.take_message(options.fusion_bytes.value);
-      double bytes = 0;
-      for (const std::uint32_t item : group.items) {
-        bytes += static_cast<double>(items[item].bytes.value);
-      }
+      const double bytes = base::sum_of<double>(
+          group.items, [&](std::uint32_t item) { return items[item].bytes.value; });
       // Only the channel says when the last message has ended: in a run it may last longer or
       // shorter than its cost here.
       ready = std::max({ready, Seconds{woken}, items[group.items.back()].ready});

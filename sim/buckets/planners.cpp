@@ -1,6 +1,6 @@
 #include "buckets/planners.hpp"
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "buckets/optimal.hpp"
 #include "buckets/schedules.hpp"
 #include "buckets/sending.hpp"
@@ -142,17 +142,13 @@ void warn_far_extrapolation(Plan& plan, const Cost& cost) {
 }
 
 [[maybe_unused]] bool is_valid(const Problem& problem) {
-  return std::is_sorted(problem.items.begin(), problem.items.end(),
-                        [](const Item& a, const Item& b) { return a.ready < b.ready; }) &&
-         std::all_of(problem.items.begin(), problem.items.end(),
-                     [](const Item& item) { return item.bytes.value >= 0; });
+  return std::ranges::is_sorted(problem.items, {}, &Item::ready) &&
+         std::ranges::all_of(problem.items, [](const Item& item) { return item.bytes.value >= 0; });
 }
 
 } // namespace
 
-bool Planner::has(std::string_view key) const {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
+bool Planner::has(std::string_view key) const { return std::ranges::find(keys, key) != keys.end(); }
 
 bool Planner::shares_channel(const ScheduleOptions& options) const {
   return send == send_at_once || (options.concurrency > 1 && has("concurrency"));
@@ -179,15 +175,11 @@ bool Planner::fits_networks() const {
 std::span<const Planner> planners() { return kPlanners; }
 
 const Planner* find_planner(std::string_view name) {
-  const auto* found = std::find_if(kPlanners.begin(), kPlanners.end(),
-                                   [name](const Planner& row) { return row.name == name; });
-  return found == kPlanners.end() ? nullptr : found;
+  return base::found(kPlanners, name, &Planner::name);
 }
 
 const Planner& planner(Schedule schedule) {
-  const auto* found =
-      std::find_if(kPlanners.begin(), kPlanners.end(),
-                   [schedule](const Planner& row) { return row.schedule == schedule; });
+  const auto* found = std::ranges::find(kPlanners, schedule, &Planner::schedule);
   assert(found != kPlanners.end() && "every schedule has a row in the table");
   return *found;
 }

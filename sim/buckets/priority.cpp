@@ -8,6 +8,7 @@
 //
 // Backward runs from the last layer to the first, so what becomes ready is more urgent than all
 // that waits: the queue is a stack of runs of chunks.
+#include "base/collected.hpp"
 #include "buckets/sending.hpp"
 
 #include <fmt/core.h>
@@ -45,10 +46,8 @@ std::optional<std::string> too_many_chunks(std::span<const Bytes> bytes,
     return std::nullopt;
   }
   const std::int64_t most = options.partition_bytes->value;
-  std::int64_t chunks = 0;
-  for (const Bytes each : bytes) {
-    chunks += (each.value + most - 1) / most;
-  }
+  const std::int64_t chunks =
+      base::sum_of<std::int64_t>(bytes, [&](Bytes each) { return (each.value + most - 1) / most; });
   if (chunks <= kMaxChunks) {
     return std::nullopt;
   }
@@ -64,10 +63,7 @@ Plan plan_priority(const Problem& problem, const ScheduleOptions& options) {
     return problem.items[a].layer < problem.items[b].layer;
   });
   Plan plan;
-  std::vector<Bytes> sizes;
-  for (const Item& item : problem.items) {
-    sizes.push_back(item.bytes);
-  }
+  const std::vector<Bytes> sizes = base::collected<Bytes>(problem.items, &Item::bytes);
   if (const auto message = too_many_chunks(sizes, options)) {
     throw UsageError("partition_bytes: " + *message);
   }

@@ -325,10 +325,8 @@ private:
 
   // The first of the equally good results.
   void choose(UnitPlan& best) const {
-    double least = best.period.value - problem_.update.value;
-    for (const Finished& each : finished_) {
-      least = std::min(least, each.finish);
-    }
+    const double least = base::least<double>(finished_, best.period.value - problem_.update.value,
+                                             &Finished::finish);
     for (const Finished& each : finished_) {
       if (each.finish > least * (1 + kEqualPeriods)) {
         continue;

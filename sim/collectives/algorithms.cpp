@@ -221,21 +221,12 @@ bool takes_ranks(AlgorithmId id, std::uint32_t ranks) {
 }
 
 std::vector<std::string_view> algorithm_names() {
-  std::vector<std::string_view> names;
-  for (const Algorithm& row : kAlgorithms) {
-    names.push_back(row.name);
-  }
-  return names;
+  return base::collected<std::string_view>(kAlgorithms, &Algorithm::name);
 }
 
 std::vector<std::string_view> block_algorithms() {
-  std::vector<std::string_view> names;
-  for (const Algorithm& row : kAlgorithms) {
-    if (row.block_streams > 0) {
-      names.push_back(row.name);
-    }
-  }
-  return names;
+  return base::collected_if<std::string_view>(
+      kAlgorithms, [](const Algorithm& row) { return row.block_streams > 0; }, &Algorithm::name);
 }
 
 bool needs_equal_nodes(const Collective& collective) {
@@ -259,22 +250,13 @@ bool has_level_algorithms(AlgorithmId id) {
 std::span<const AlgorithmRow> algorithm_table() { return kTable; }
 
 std::vector<AlgorithmId> valid_algorithms(Op op) {
-  std::vector<AlgorithmId> algorithms;
-  for (const AlgorithmRow& row : kTable) {
-    if (row.op == op) {
-      algorithms.push_back(row.algorithm);
-    }
-  }
-  return algorithms;
+  return base::collected_if<AlgorithmId>(
+      kTable, [&](const AlgorithmRow& row) { return row.op == op; }, &AlgorithmRow::algorithm);
 }
 
 const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm) {
-  for (const AlgorithmRow& row : kTable) {
-    if (row.op == op && row.algorithm == algorithm) {
-      return &row;
-    }
-  }
-  return nullptr;
+  return base::found_if(
+      kTable, [&](const AlgorithmRow& row) { return row.op == op && row.algorithm == algorithm; });
 }
 
 // What may be a candidate with these nodes: an algorithm that knows levels where there are two,

@@ -316,10 +316,8 @@ std::vector<AlgorithmId> candidates_of(const Collective& collective) {
 
 Choice choose_algorithm(const Collective& collective) {
   const std::vector<AlgorithmId> candidates = candidates_of(collective);
-  std::vector<double> costs;
-  for (const AlgorithmId candidate : candidates) {
-    costs.push_back(candidate_cost(collective, candidate));
-  }
+  const std::vector<double> costs = base::collected<double>(
+      candidates, [&](AlgorithmId candidate) { return candidate_cost(collective, candidate); });
   // The runner-up is the cheapest without the winner, so that results can say by how much a choice
   // was made.
   const auto cheapest = [&](std::size_t except) {

@@ -101,10 +101,8 @@ void check_elements(FoundIn& findings, const Compression& compression, double by
 // Shapes cut the gradient into matrices; together they are all of it.
 void check_shapes(FoundIn& findings, const std::vector<MatrixShape>& shapes,
                   std::int64_t elements) {
-  std::int64_t values = 0;
-  for (const MatrixShape& shape : shapes) {
-    values += shape.rows * shape.columns;
-  }
+  const std::int64_t values = base::sum_of<std::int64_t>(
+      shapes, [](const MatrixShape& shape) { return shape.rows * shape.columns; });
   if (!shapes.empty() && values != elements) {
     findings.push_back({"shapes", "the shapes hold " + std::to_string(values) +
                                       " values, the bytes " + std::to_string(elements)});

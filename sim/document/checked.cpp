@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::io {
@@ -54,8 +55,7 @@ const PairKinds* pair_kinds(std::string_view key) {
   constexpr auto kSize = base::QuantityKind::size;
   static constexpr std::array kPairs{PairKinds{"table", kSize, base::QuantityKind::time},
                                      PairKinds{"cdf", kSize, base::QuantityKind::ratio}};
-  const auto found = std::ranges::find(kPairs, key, &PairKinds::key);
-  return found != kPairs.end() ? &*found : nullptr;
+  return base::found(kPairs, key, &PairKinds::key);
 }
 
 // The last key of a pointer decides; elements of a list are of the list's kind, and the elements

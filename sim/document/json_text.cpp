@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "base/error.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
@@ -93,13 +94,9 @@ template <class Visit> void for_each_sorted(const Object& object, Visit visit) {
     }
     return;
   }
-  std::vector<const Member*> order;
-  order.reserve(object.size());
-  for (const Member& member : object) {
-    order.push_back(&member);
-  }
-  std::sort(order.begin(), order.end(),
-            [&](const Member* a, const Member* b) { return by_key(*a, *b); });
+  std::vector<const Member*> order =
+      base::collected<const Member*>(object, [](const Member& member) { return &member; });
+  std::ranges::sort(order, [&](const Member* a, const Member* b) { return by_key(*a, *b); });
   for (const Member* member : order) {
     visit(*member, std::exchange(first, false));
   }

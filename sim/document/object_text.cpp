@@ -1,3 +1,4 @@
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 
 #include <algorithm>
@@ -51,10 +52,8 @@ void ObjectText::append_object(const Object& object, std::size_t depth, std::str
   const std::size_t slash = std::min(pointer.find('/', 1), pointer.size());
   const std::string_view on_the_way = pointer.substr(0, slash);
   const std::string_view rest = pointer.substr(slash);
-  std::vector<const Member*> members;
-  for (const Member& member : object) {
-    members.push_back(&member);
-  }
+  std::vector<const Member*> members =
+      base::collected<const Member*>(object, [](const Member& member) { return &member; });
   std::ranges::sort(members, [](const Member* a, const Member* b) { return a->first < b->first; });
   for (const Member* member : members) {
     const auto& [key, value] = *member;

@@ -1,5 +1,6 @@
 // One line is read after the other: real workloads repeat their layers for every micro-batch and
 // have thousands of lines.
+#include "base/collected.hpp"
 #include "import/import_layer_table.hpp"
 
 #include <cctype>
@@ -228,9 +229,8 @@ private:
   }
 
   static void add_gather(std::int64_t bytes, layers::Trace& trace) {
-    const auto same = std::ranges::find_if(
-        trace.collectives, [&](const auto& each) { return each.bytes.value == bytes; });
-    if (same != trace.collectives.end()) {
+    if (auto* same = base::found_if(
+            trace.collectives, [&](const auto& each) { return each.bytes.value == bytes; })) {
       ++same->per_step;
       return;
     }

@@ -3,6 +3,7 @@
 
 #include "layers/activations.hpp"
 
+#include "base/collected.hpp"
 #include "layers/layer_units.hpp"
 #include "layers/workload.hpp"
 
@@ -219,9 +220,7 @@ private:
   // Rows go to the chosen experts: there are as many in each, whatever their number.
   void experts(std::size_t l) {
     const ModelLayer& layer = *layers_[l];
-    const double weights = std::accumulate(
-        layer.tensors.begin(), layer.tensors.end(), 0.0,
-        [](double sum, const ModelTensor& tensor) { return sum + elements_of(tensor); });
+    const double weights = base::sum_of<double>(layer.tensors, elements_of);
     const double rows =
         macs(layer) / weights * static_cast<double>(layer.tensors.front().shape.front());
     double values = dimension(layer, 0);

@@ -1,5 +1,7 @@
 #include "layers/gpu_table.hpp"
 
+#include "base/collected.hpp"
+
 #include <cassert>
 #include <cctype>
 #include <numeric>
@@ -102,20 +104,15 @@ struct Parts {
 };
 
 double elements_of(const ModelLayer& layer) {
-  double sum = 0;
-  for (const ModelTensor& tensor : layer.tensors) {
-    sum += static_cast<double>(tensor.elements());
-  }
-  return sum;
+  return base::sum_of<double>(layer.tensors,
+                              [](const ModelTensor& tensor) { return tensor.elements(); });
 }
 
 // Of weights alone: tensors of two dimensions or more.
 double weights_of(const ModelLayer& layer) {
-  double sum = 0;
-  for (const ModelTensor& tensor : layer.tensors) {
-    sum += tensor.shape.size() > 1 ? static_cast<double>(tensor.elements()) : 0;
-  }
-  return sum;
+  return base::sum_of<double>(layer.tensors, [](const ModelTensor& tensor) {
+    return tensor.shape.size() > 1 ? static_cast<double>(tensor.elements()) : 0;
+  });
 }
 
 class Estimator {
@@ -238,9 +235,7 @@ EstimatedTimes bare_times(const ModelTable& table, std::int64_t batch_size,
 }
 
 Seconds step_of(const EstimatedTimes& times) {
-  const auto sum = [](const std::vector<Seconds>& list) {
-    return std::accumulate(list.begin(), list.end(), Seconds{});
-  };
+  const auto sum = [](const std::vector<Seconds>& list) { return base::sum_of<Seconds>(list); };
   return sum(times.forward) + sum(times.backward) + times.update;
 }
 
@@ -254,17 +249,10 @@ std::int64_t length_of(const ModelTable& table) {
 std::span<const Gpu> gpus() { return kGpus; }
 
 std::vector<std::string_view> gpu_words() {
-  std::vector<std::string_view> words;
-  for (const Gpu& gpu : kGpus) {
-    words.push_back(gpu.name);
-  }
-  return words;
+  return base::collected<std::string_view>(kGpus, &Gpu::name);
 }
 
-const Gpu* find_gpu(std::string_view name) {
-  const auto* found = std::ranges::find(kGpus, name, &Gpu::name);
-  return found == kGpus.end() ? nullptr : found;
-}
+const Gpu* find_gpu(std::string_view name) { return base::found(kGpus, name, &Gpu::name); }
 
 PartName part_name(std::string_view name) {
   const std::vector<std::string> words = words_of_name(name);

@@ -2,6 +2,8 @@
 // multiply-accumulates grow with the tokens or, for attention, with their square.
 #include "layers/model_table.hpp"
 
+#include "base/collected.hpp"
+
 #include <cassert>
 #include <numeric>
 
@@ -36,19 +38,13 @@ std::int64_t ModelTable::active_elements() const {
 }
 
 std::int64_t ModelTable::tensors() const {
-  std::size_t sum = 0;
-  for (const ModelLayer& layer : layers) {
-    sum += layer.tensors.size();
-  }
+  const std::size_t sum = base::sum_of<std::size_t>(
+      layers, [](const ModelLayer& layer) { return layer.tensors.size(); });
   return static_cast<std::int64_t>(sum);
 }
 
 std::int64_t ModelTable::macs() const {
-  std::int64_t sum = 0;
-  for (const ModelLayer& layer : layers) {
-    sum += layer.macs;
-  }
-  return sum;
+  return base::sum_of<std::int64_t>(layers, &ModelLayer::macs);
 }
 
 std::vector<std::size_t> ModelTable::execution_order() const {

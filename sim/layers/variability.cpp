@@ -5,6 +5,7 @@
 #include <numbers>
 #include <numeric>
 
+#include "base/collected.hpp"
 #include "base/random.hpp"
 
 namespace stepsim::layers {
@@ -80,9 +81,7 @@ double factor(const Variability& variability, double cv, double empirical_scale,
 
 // What makes the mean of an empirical list 1.
 double scale_of(const std::vector<double>& list) {
-  return list.empty()
-             ? 1
-             : static_cast<double>(list.size()) / std::accumulate(list.begin(), list.end(), 0.0);
+  return list.empty() ? 1 : static_cast<double>(list.size()) / base::sum_of<double>(list);
 }
 
 } // namespace

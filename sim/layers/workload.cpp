@@ -8,6 +8,7 @@
 #include <numeric>
 #include <ranges>
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 
 namespace stepsim::layers {
@@ -188,13 +189,10 @@ std::vector<Seconds> forward_times(const ModelTable& table, const std::vector<st
 std::vector<Seconds> backward_times(const std::vector<Seconds>& forward,
                                     const ProfileOptions& options) {
   const double total = options.measured ? options.measured->forward.value : 0;
-  std::vector<Seconds> times;
-  for (const Seconds each : forward) {
-    times.push_back(options.measured
-                        ? options.measured->backward * (total > 0 ? each.value / total : 0)
-                        : each * options.backward_factor);
-  }
-  return times;
+  return base::collected<Seconds>(forward, [&](Seconds each) {
+    return options.measured ? options.measured->backward * (total > 0 ? each.value / total : 0)
+                            : each * options.backward_factor;
+  });
 }
 
 // "layer times are estimated for h100 in bf16: measured ones lie between 0.8 and 1.25 of them"
@@ -229,10 +227,7 @@ void Workload::add_loss(Seconds seconds) {
   last.forward += seconds;
 }
 
-Seconds Workload::forward() const {
-  return std::accumulate(layers.begin(), layers.end(), Seconds{},
-                         [](Seconds sum, const WorkLayer& layer) { return sum + layer.forward; });
-}
+Seconds Workload::forward() const { return base::sum_of<Seconds>(layers, &WorkLayer::forward); }
 
 Seconds Workload::backward() const {
   // In backward order, so that the sum is bit-equal to the ready time of the last gradient.
@@ -250,15 +245,10 @@ std::vector<Seconds> Workload::backward_ends() const {
   return ends;
 }
 
-Bytes Workload::bytes() const {
-  return std::accumulate(gradients.begin(), gradients.end(), Bytes{},
-                         [](Bytes sum, const Gradient& gradient) { return sum + gradient.bytes; });
-}
+Bytes Workload::bytes() const { return base::sum_of<Bytes>(gradients, &Gradient::bytes); }
 
 std::int64_t Workload::values() const {
-  return std::accumulate(
-      gradients.begin(), gradients.end(), std::int64_t{},
-      [](std::int64_t sum, const Gradient& each) { return sum + each.values(); });
+  return base::sum_of<std::int64_t>(gradients, &Gradient::values);
 }
 
 double Workload::bytes_per_value() const {

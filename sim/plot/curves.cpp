@@ -1,5 +1,6 @@
 // Bands lie below guides, curves above them, reported points on top, the text of a mark where it
 // covers the fewest points. Markers of a dense curve stand on some of its points only.
+#include "base/collected.hpp"
 #include "plot/frame.hpp"
 
 #include <cmath>
@@ -134,10 +135,8 @@ private:
 
   [[nodiscard]] std::size_t cost_of(const Box& box) const {
     constexpr std::size_t kText = 1'000'000;
-    std::size_t cost = 0;
-    for (const Box& other : placed_) {
-      cost += box.meets(other) ? kText : 0;
-    }
+    std::size_t cost = base::sum_of<std::size_t>(
+        placed_, [&](const Box& other) { return box.meets(other) ? kText : 0; });
     for (const Curve& curve : panel_.curves) {
       cost += hidden(box, curve.points);
     }

@@ -31,11 +31,8 @@ std::string_view text_color(std::size_t part) { return part >= 2 ? "#000" : "#ff
 } // namespace
 
 double lane_names_width(const Lanes& lanes) {
-  double width = 0;
-  for (const Lane& lane : lanes.lanes) {
-    width = std::max(width, text_width(lane.name));
-  }
-  return width;
+  return base::greatest<double>(lanes.lanes, 0,
+                                [](const Lane& lane) { return text_width(lane.name); });
 }
 
 void draw_lanes(Canvas& canvas, const Lanes& lanes, const Frame& frame) {

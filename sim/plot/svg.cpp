@@ -6,6 +6,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "plot/colours.hpp"
 #include "plot/frame.hpp"
 
@@ -150,11 +151,9 @@ private:
   [[nodiscard]] std::vector<Label> ticks_of(const Axis& axis, const AxisRange& range,
                                             double most) const {
     const std::vector<double> values = axis_ticks(axis, range, most);
-    std::vector<Label> out;
-    for (const double value : values) {
-      out.push_back({value, tick_text(axis, value, values.back())});
-    }
-    return out;
+    return base::collected<Label>(values, [&](double value) {
+      return Label{value, tick_text(axis, value, values.back())};
+    });
   }
 
   // Everything left of the axes: the title of y, its labels or the names of lanes.
@@ -178,11 +177,10 @@ private:
     const double title_room = static_cast<double>(title_lines) * kLineHeight + (titles ? 2 : 0);
     const double shared_x_title = own_x_ || figure_.x.title.empty() ? 0 : kLineHeight + 3;
     const double shared_y_title = own_y_ || axis_title(figure_.y).empty() ? 0 : kLineHeight + 2;
-    double names = 0; // under bars
-    for (const Panel& panel : figure_.panels) {
-      names = std::max(names, has_x_ticks(panel) ? kLineHeight + 3
-                                                 : bar_names_height(panel.bars, width - 60));
-    }
+    // Of the names under bars.
+    const double names = base::greatest<double>(figure_.panels, 0, [&](const Panel& panel) {
+      return has_x_ticks(panel) ? kLineHeight + 3 : bar_names_height(panel.bars, width - 60);
+    });
     const double own_x_title = own_x_ ? kLineHeight + 3 : 0;
     const auto below = [&](std::size_t row) { // under the axes of a row
       const bool last = row + 1 == rows_;
@@ -204,10 +202,7 @@ private:
                                                                 (own_y_ ? kLineHeight + 2 : 0));
       }
     }
-    double all_rooms = 0;
-    for (const double room : rooms) {
-      all_rooms += room;
-    }
+    const double all_rooms = base::sum_of<double>(rooms);
     constexpr double kRight = 8; // for half a label
     const double axes_width = (figure_.width - 2 * kMargin - shared_y_title - all_rooms -
                                kRight * static_cast<double>(columns_)) /

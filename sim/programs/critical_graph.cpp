@@ -1,3 +1,4 @@
+#include "base/collected.hpp"
 #include "programs/steady_state.hpp"
 
 #include <cmath>
@@ -84,10 +85,8 @@ void rotate_to_first(std::vector<std::uint32_t>& cycle, std::span<const std::uin
 
 CycleGraph critical_arcs(const CycleGraph& graph, std::span<const double> weight,
                          const CycleRatio& solution) {
-  double scale = std::abs(solution.ratio);
-  for (const double w : weight) {
-    scale = std::max(scale, std::abs(w));
-  }
+  const double scale = base::greatest<double>(weight, std::abs(solution.ratio),
+                                              [](double w) { return std::abs(w); });
   const CycleGraph tight = filtered(graph, [&](std::uint32_t node, std::uint32_t arc) {
     const std::uint32_t from = graph.from[arc];
     const double reached =

@@ -1,6 +1,7 @@
 // Each stream is idle or runs one operation. The soonest one ends, and idle streams start what they
 // can. Rates change when nothing more is due at an instant, as in ProgramEvents::settle(), which is
 // also when an operation that takes no time gets its end: both count for the last bits.
+#include "base/collected.hpp"
 #include "programs/event_pass.hpp"
 
 #include <cassert>
@@ -93,11 +94,7 @@ private:
   }
 
   [[nodiscard]] double next_due() const {
-    double due = kNever;
-    for (const Stream& stream : streams_) {
-      due = std::min(due, stream.due);
-    }
-    return due;
+    return base::least<double>(streams_, kNever, &Stream::due);
   }
 
   // Behind the end of an iteration the next one begins, behind the last one the tail.

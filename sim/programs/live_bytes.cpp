@@ -1,5 +1,9 @@
 #include "programs/live_bytes.hpp"
 
+#include "base/collected.hpp"
+
+#include <tuple>
+
 namespace stepsim::programs {
 namespace {
 
@@ -20,10 +24,8 @@ std::uint32_t gather_of(const Program& program, std::uint32_t compute) {
 std::vector<LiveSpan> live_spans(const Program& program) {
   std::vector<LiveSpan> spans;
   constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-  std::int32_t units = 0;
-  for (const Operation& each : program.operations) {
-    units = std::max(units, each.unit + 1);
-  }
+  const std::int32_t units = base::greatest<std::int32_t>(
+      program.operations, 0, [](const Operation& each) { return each.unit + 1; });
   // By unit: the index of the span of its parameters, and of that of its gradients.
   std::vector<std::size_t> gathered(static_cast<std::size_t>(units), kNone);
   std::vector<std::size_t> computed = gathered;

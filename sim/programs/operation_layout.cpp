@@ -1,5 +1,7 @@
 #include "programs/operation_layout.hpp"
 
+#include "base/collected.hpp"
+
 #include <bit>
 #include <map>
 #include <numeric>
@@ -222,11 +224,7 @@ bool begins_idle(const Program& program) {
 }
 
 std::int64_t longest_wait(const Program& program) {
-  std::int32_t longest = 0;
-  for (const Wait& wait : program.waits) {
-    longest = std::max(longest, wait.distance);
-  }
-  return longest;
+  return base::greatest<std::int32_t>(program.waits, 0, &Wait::distance);
 }
 
 OperationLayout layout_of(const Program& program) {

@@ -1,5 +1,6 @@
 #include "programs/steady_state.hpp"
 
+#include "base/collected.hpp"
 #include "programs/recurrence.hpp"
 
 #include <cassert>
@@ -85,10 +86,7 @@ public:
     }
     best_.potential.assign(graph_.nodes(), 0);
     std::ranges::fill(parent_, kNoArc);
-    double largest = 0;
-    for (const double w : weight_) {
-      largest = std::max(largest, std::abs(w));
-    }
+    const double largest = base::greatest<double>(weight_, 0, [](double w) { return std::abs(w); });
     // Rounding moves a potential by a few units in its last place; noise that goes around a cycle
     // shows as a cycle that is not better, and then the threshold grows.
     double threshold = 1e-16 * largest;

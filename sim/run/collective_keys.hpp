@@ -22,12 +22,7 @@ using namespace io::rows;
 
 // The row of the key `name` in another table. The table must have the key (else compiling fails).
 consteval io::Key shared_row(std::span<const io::Key> rows, std::string_view name) {
-  for (const io::Key& row : rows) {
-    if (row.name == name) {
-      return row;
-    }
-  }
-  throw "no row has this name";
+  return *std::ranges::find(rows, name, &io::Key::name);
 }
 consteval io::Key shared_option(std::string_view name) { return shared_row(kCollectiveKeys, name); }
 consteval io::Key shared_compression(std::string_view name) {

@@ -364,12 +364,8 @@ std::string_view limit_sentence(std::string_view limit) {
       Row{"latency", "More of the time is latency than transfer."},
       Row{"floor", "It takes no less than the launch."},
       Row{"bound", "The time is the physical lower bound."}};
-  for (const Row& row : kRows) {
-    if (row.limit == limit) {
-      return row.sentence;
-    }
-  }
-  return "";
+  const Row* row = base::found(kRows, limit, &Row::limit);
+  return row == nullptr ? "" : row->sentence;
 }
 
 } // namespace

@@ -99,12 +99,8 @@ double own_exchange_seconds(const ScenarioProgram& made) {
 }
 
 std::vector<double> marker_ends(const OperationTimes& times, std::int64_t iterations) {
-  std::vector<double> ends;
-  ends.reserve(static_cast<std::size_t>(iterations));
-  for (std::int64_t t = 0; t < iterations; ++t) {
-    ends.push_back(programs::latest_marker_end(times, t));
-  }
-  return ends;
+  return base::collected_n<double>(
+      iterations, [&](std::int64_t t) { return programs::latest_marker_end(times, t); });
 }
 
 // [Kind]: seconds that operations compute, per optimizer step.

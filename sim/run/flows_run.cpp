@@ -251,10 +251,8 @@ double estimated_seconds(const FlowsFile& file) {
     return flows * (kFlowEnd + kOther * flows);
   }
   const double payload = file.packet.options.full_payload();
-  double packets = 0;
-  for (const links::FlowSpec& flow : file.flows) {
-    packets += std::ceil(flow.bytes / payload);
-  }
+  const double packets = base::sum_of<double>(
+      file.flows, [&](const links::FlowSpec& flow) { return std::ceil(flow.bytes / payload); });
   double links = 2;
   if (!file.flows.empty()) {
     const links::FlowSpec& first = file.flows.front();

@@ -53,10 +53,8 @@ std::vector<double> update_shares(const std::vector<std::vector<std::uint32_t>>&
                                   const std::vector<std::int64_t>& parameters) {
   std::vector<double> shares(parameters.size());
   for (const std::vector<std::uint32_t>& fragment : fragments) {
-    double all = 0;
-    for (const std::uint32_t layer : fragment) {
-      all += static_cast<double>(parameters[layer]);
-    }
+    const double all =
+        base::sum_of<double>(fragment, [&](std::uint32_t layer) { return parameters[layer]; });
     for (const std::uint32_t layer : fragment) {
       const double share = all > 0 ? static_cast<double>(parameters[layer]) / all
                                    : 1 / static_cast<double>(fragment.size());

@@ -61,11 +61,8 @@ double contributed_bytes(const Scenario& scenario, const programs::NetworkJob& j
 void fill_loss(std::span<const programs::JobIteration> steady, double contributed_bytes,
                Summary& summary) {
   const auto total = [&](auto member) {
-    double sum = 0;
-    for (const programs::JobIteration& run : steady) {
-      sum += static_cast<double>(run.*member);
-    }
-    return sum;
+    return base::sum_of<double>(steady,
+                                [&](const programs::JobIteration& run) { return run.*member; });
   };
   using Run = programs::JobIteration;
   summary.loss_fraction = lost_part(total(&Run::gradient_lost_bytes), total(&Run::gradient_bytes));
@@ -182,10 +179,8 @@ std::vector<LinkResult> links_of(const links::Fabric& fabric, const programs::Jo
 std::vector<JobTimes> times_of_jobs(const Scenario& scenario,
                                     std::span<const programs::NetworkJob> jobs,
                                     const programs::JobsResult& together) {
-  double first_end = std::numeric_limits<double>::infinity();
-  for (const programs::JobResult& job : together.jobs) {
-    first_end = std::min(first_end, job.end_s);
-  }
+  const double first_end = base::least<double>(
+      together.jobs, std::numeric_limits<double>::infinity(), &programs::JobResult::end_s);
   // The iterations of the summary. Empty where none is left.
   const auto mean_until = [&](const programs::JobResult& job, const programs::Program& program,
                               const Window& window, double end_s) -> std::optional<double> {

@@ -33,11 +33,10 @@ LinkResult link_result(const links::LinkCounters& counters, double elapsed_s) {
 
 std::vector<NamedLink> named_links(const links::Fabric& fabric,
                                    std::span<const LinkResult> results) {
-  std::vector<NamedLink> named;
-  for (links::LinkId id = 0; id < results.size(); ++id) {
-    named.push_back({id, fabric.link_names[id], results[id]});
-  }
-  return named;
+  return base::collected_n<NamedLink>(static_cast<links::LinkId>(results.size()),
+                                      [&](links::LinkId id) {
+                                        return NamedLink{id, fabric.link_names[id], results[id]};
+                                      });
 }
 
 // Stable, so that links of equal use stay in the order of their numbers on every machine.
@@ -66,10 +65,7 @@ std::optional<FlowStatistics> flow_statistics(std::vector<double> seconds) {
     const auto rank = static_cast<std::size_t>(std::ceil(percent * count / 100));
     return seconds[std::max<std::size_t>(rank, 1) - 1];
   };
-  double sum = 0;
-  for (const double each : seconds) {
-    sum += each;
-  }
+  const double sum = base::sum_of<double>(seconds);
   return FlowStatistics{.mean_s = sum / count,
                         .p50_s = percentile(50),
                         .p95_s = percentile(95),

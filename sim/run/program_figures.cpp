@@ -27,9 +27,7 @@ void fill_compression(const Scenario& scenario, std::span<const ProgramUnit> uni
   }
   const collectives::Compression& compression = scenario.communication.compression;
   const auto total = [&](auto member) {
-    return std::accumulate(
-        units.begin(), units.end(), 0.0,
-        [&](double sum, const ProgramUnit& unit) { return sum + unit.cost.*member; });
+    return base::sum_of<double>(units, [&](const ProgramUnit& unit) { return unit.cost.*member; });
   };
   const collectives::CompressionKind kind = collectives::row(compression.method).kind;
   // A gradient is coded again on every hop of a ring, P - 1 times, which is where its errors add

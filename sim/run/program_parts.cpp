@@ -317,10 +317,8 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
   plan_units(scenario, out);
   out.alike = alike(scenario, out.plan);
   time_buckets(scenario, out);
-  double decode = 0;
-  for (const ProgramUnit& unit : out.units) {
-    decode += unit.cost.decode_s;
-  }
+  const double decode =
+      base::sum_of<double>(out.units, [](const ProgramUnit& unit) { return unit.cost.decode_s; });
   const Training& training = scenario.training;
   const bool each = training.accumulation_exchange == AccumulationExchange::each;
   const double decoded = each ? static_cast<double>(training.micro_batches) : 1;

@@ -125,8 +125,7 @@ constexpr std::array kLongLists{long_list<&Result::buckets, kBucket>("buckets"),
                                 long_list<&Result::workers, kWorker>("workers")};
 
 const LongList* find_long_list(std::string_view key) {
-  const auto* found = std::ranges::find(kLongLists, key, &LongList::key);
-  return found == kLongLists.end() ? nullptr : found;
+  return base::found(kLongLists, key, &LongList::key);
 }
 
 // Every direction of every link; of a run that simulates one exchange at a time, over all of them.

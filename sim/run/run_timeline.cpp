@@ -59,8 +59,7 @@ void name_buckets(const std::vector<Bucket>& buckets, std::size_t first,
       continue;
     }
     const auto number = static_cast<std::int64_t>(unit->second);
-    const auto bucket = std::ranges::find(buckets, number, &Bucket::unit);
-    if (bucket != buckets.end()) {
+    if (const auto* bucket = base::found(buckets, number, &Bucket::unit)) {
       span.texts.emplace_back("algorithm", bucket->algorithm);
       span.numbers.emplace_back("bucket", static_cast<double>(bucket->index));
       span.numbers.emplace_back("bytes", static_cast<double>(bucket->bytes.value));

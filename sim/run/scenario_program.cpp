@@ -114,12 +114,8 @@ programs::Program make_sync(const Scenario& scenario, ScenarioProgram& out) {
 programs::Program make_zero(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = parts_of(scenario, out, scattered_parts);
   const Sharding& sharding = scenario.training.sharding;
-  std::vector<programs::ExchangeTime> broadcasts;
-  for (const ProgramUnit& unit : out.units) {
-    if (unit.owner) {
-      broadcasts.push_back(unit.gather.time);
-    }
-  }
+  std::vector<programs::ExchangeTime> broadcasts = base::collected_if<programs::ExchangeTime>(
+      out.units, &ProgramUnit::owner, [](const ProgramUnit& unit) { return unit.gather.time; });
   return programs::zero_program(
       parts.layers, parts.buckets,
       {.stage = sharding.strategy == ShardingStrategy::zero2 ? 2U : 1U,

@@ -273,11 +273,7 @@ layers::Wrapping wrapping_of(const buckets::Cuts& cuts) {
 }
 
 double parameters_of(const std::vector<ProgramUnit>& units) {
-  double parameters = 0;
-  for (const ProgramUnit& unit : units) {
-    parameters += static_cast<double>(unit.parameters);
-  }
-  return parameters;
+  return base::sum_of<double>(units, &ProgramUnit::parameters);
 }
 
 Seconds encode_seconds(const Scenario& scenario, const std::vector<ProgramUnit>& units) {

@@ -125,11 +125,9 @@ namespace {
 
 // Seconds of all messages.
 double seconds_of(const buckets::Plan& plan, const buckets::Cost& cost) {
-  double sum = 0;
-  for (const buckets::Group& group : plan.groups) {
-    sum += cost.seconds(static_cast<double>(group.bytes.value), 1);
-  }
-  return sum;
+  return base::sum_of<double>(plan.groups, [&](const buckets::Group& group) {
+    return cost.seconds(static_cast<double>(group.bytes.value), 1);
+  });
 }
 
 // Wire time without latency and without bytes tells the parts of a compressed exchange; the rest is
@@ -186,10 +184,9 @@ std::vector<collectives::Collective> collectives_of_message(const Scenario& scen
 ExchangeShares fabric_parts(const Scenario& scenario, const buckets::Plan& plan,
                             std::span<const ProgramUnit> units) {
   const bool rooted = scenario.communication.reduce_broadcast;
-  double all = 0, latency = 0, reduction = 0;
-  for (const ProgramUnit& unit : units) {
-    all += unit.cost.wire_s + unit.cost.broadcast_s;
-  }
+  const double all = base::sum_of<double>(
+      units, [](const ProgramUnit& unit) { return unit.cost.wire_s + unit.cost.broadcast_s; });
+  double latency = 0, reduction = 0;
   for (const collectives::Collective& collective : collectives_of_message(scenario)) {
     programs::ExchangeSplit parts(collective, scenario.method);
     for (std::size_t g = 0; g < plan.groups.size(); ++g) {
@@ -300,9 +297,8 @@ PeriodBounds::PeriodBounds(const Scenario& scenario, const buckets::Problem& pro
     : scenario_(scenario), messages_(messages), forward_(sums.forward_s),
       backward_(sums.backward_s), last_layer_(scenario.workload.layers.back().forward.value),
       first_ready_(backward_) {
-  const auto first = std::ranges::find_if(
-      problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; });
-  if (first != problem.items.end()) {
+  if (const auto* first = base::found_if(
+          problem.items, [](const buckets::Item& item) { return item.bytes.value > 0; })) {
     first_ready_ = first->ready.value;
   }
 }

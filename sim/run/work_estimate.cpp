@@ -157,10 +157,8 @@ double simulated_seconds(const Scenario& scenario, const Way& way) {
   const auto passes =
       static_cast<double>(training.micro_batches) *
       static_cast<double>(trains_in_rounds(training) ? training.local.local_steps : 1);
-  double slowest = 1;
-  for (const layers::Straggler& straggler : scenario.variability.stragglers) {
-    slowest = std::max(slowest, straggler.factor);
-  }
+  const double slowest =
+      base::greatest<double>(scenario.variability.stragglers, 1, &layers::Straggler::factor);
   const double busy = passes * slowest * (workload.forward().value + workload.backward().value);
   const double input = passes * training.input.value;
   return static_cast<double>(training.iterations) *

@@ -219,8 +219,7 @@ FileKind file_kind_at(std::string_view pointer) {
   // A file of kind collective has the keys of a cluster and of its library at its root, a list of
   // flows has a topology there.
   for (const char* parent : {"", "/cluster", "/communication"}) {
-    const auto found = std::ranges::find(kKeys, parent + general, &Key::pointer);
-    if (found != kKeys.end()) {
+    if (const auto* found = base::found(kKeys, parent + general, &Key::pointer)) {
       return found->kind;
     }
   }

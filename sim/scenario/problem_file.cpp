@@ -184,12 +184,9 @@ buckets::Cost channel_cost(const Scenario& scenario, bool by_formula) {
 
 // Defaults for a planner that the file does not mention.
 buckets::ScheduleOptions ProblemFile::options_of(buckets::Schedule schedule) const {
-  for (const auto& [each, given] : options) {
-    if (each == schedule) {
-      return given;
-    }
-  }
-  return buckets::default_options(buckets::planner(schedule));
+  const auto* given =
+      base::found_if(options, [&](const auto& each) { return each.first == schedule; });
+  return given != nullptr ? given->second : buckets::default_options(buckets::planner(schedule));
 }
 
 std::string not_for_problem_files(const buckets::Planner& planner) {

@@ -323,10 +323,9 @@ io::Json program_tree(const ProgramFile& file) {
     }
     tree.set("groups", std::move(groups));
   }
-  io::Array operations;
-  for (std::uint32_t o = 0; o < program.operations.size(); ++o) {
-    operations.push_back(operation_tree(program, o));
-  }
+  io::Array operations =
+      base::collected_n<io::Json>(static_cast<std::uint32_t>(program.operations.size()),
+                                  [&](std::uint32_t o) { return operation_tree(program, o); });
   for (const programs::Applied& applied : program.applies) {
     io::Json& update = operations[applied.update];
     io::set_if(update.find("applies") == nullptr, update, "applies", io::Array{});

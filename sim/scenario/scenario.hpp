@@ -114,9 +114,7 @@ struct Cluster {
   bool machines_push = false;
   [[nodiscard]] bool equal_nodes() const { return ranks_per_node.empty(); }
   [[nodiscard]] std::int64_t ranks() const {
-    return equal_nodes()
-               ? nodes * gpus_per_node
-               : std::accumulate(ranks_per_node.begin(), ranks_per_node.end(), std::int64_t{0});
+    return equal_nodes() ? nodes * gpus_per_node : base::sum_of<std::int64_t>(ranks_per_node);
   }
   // The number of ranks that take part in an exchange among all.
   [[nodiscard]] std::int64_t exchange_ranks() const {

@@ -367,12 +367,11 @@ std::optional<NodeSource> node_source(const io::Json* preset, const LibrarySetti
                       found.gpu};
     const auto price =
         std::ranges::find(found.numbers, "price_per_gpu_hour", &io::SourcedNumber::key);
-    const auto memory =
-        std::ranges::find(found.numbers, "gpu_memory_bytes", &io::SourcedNumber::key);
     if (found.label == io::keys::kNodeLabels.back() && calibration == nullptr) {
       source.uncalibrated = found.note;
     }
-    if (memory != found.numbers.end()) {
+    if (const auto* memory =
+            base::found(found.numbers, "gpu_memory_bytes", &io::SourcedNumber::key)) {
       source.gpu_memory_bytes = memory->value;
     }
     if (price != found.numbers.end()) {

@@ -60,8 +60,7 @@ void parse_overlap(io::Fields& training, const ParseContext& context, Scenario& 
       }
     }
     if (const auto name = fields.optional_word("table"); name && !has_compute) {
-      const auto row = std::ranges::find(overlap_rows(), *name, &OverlapRow::name);
-      if (row != overlap_rows().end()) {
+      if (const auto* row = base::found(overlap_rows(), *name, &OverlapRow::name)) {
         overlap.compute.fill(row->compute);
         scenario.warnings.push_back(slowdown_words(overlap) + std::string(row->name) + ", " +
                                     std::string(row->label) + "; " + std::string(row->source));

@@ -206,10 +206,8 @@ double shard_count(const Scenario& scenario) {
   }
   std::int64_t most = 0;
   for (const std::vector<std::uint32_t>& tensors : owned_tensors(scenario)) {
-    std::int64_t sum = 0;
-    for (const std::uint32_t k : tensors) {
-      sum += scenario.workload.gradients[k].values();
-    }
+    const std::int64_t sum = base::sum_of<std::int64_t>(
+        tensors, [&](std::uint32_t k) { return scenario.workload.gradients[k].values(); });
     most = std::max(most, sum);
   }
   return most > 0 ? static_cast<double>(scenario.workload.values()) / static_cast<double>(most)

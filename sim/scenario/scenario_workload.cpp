@@ -129,13 +129,9 @@ std::optional<layers::MeasuredStepTime> parse_measured_step(io::Fields& fields) 
 
 // "fp16" of a v100: what its part has.
 std::vector<std::string_view> precisions_of(const layers::Gpu& gpu) {
-  std::vector<std::string_view> words;
-  for (const std::string_view word : layers::kPrecisions.all()) {
-    if (gpu.has(*layers::kPrecisions.find(word))) {
-      words.push_back(word);
-    }
-  }
-  return words;
+  return base::collected_if<std::string_view>(
+      layers::kPrecisions.all(),
+      [&](std::string_view word) { return gpu.has(*layers::kPrecisions.find(word)); });
 }
 
 // Reads the keys. Empty without the key `gpu`, and after a problem with one of the keys.

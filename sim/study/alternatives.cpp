@@ -64,13 +64,11 @@ Alternative of_compression(const collectives::CompressionRow& row) {
 
 // Schedules, methods of compression and the others, each in the order of its table.
 std::vector<Alternative> all_alternatives() {
-  std::vector<Alternative> all;
-  for (const buckets::Planner& planner : buckets::planners()) {
-    if (planner.compared) {
-      all.push_back(
-          {planner.name, planner.summary, {{"/communication/schedule", planner.name}}, {}});
-    }
-  }
+  std::vector<Alternative> all = base::collected_if<Alternative>(
+      buckets::planners(), &buckets::Planner::compared, [](const buckets::Planner& planner) {
+        return Alternative{
+            planner.name, planner.summary, {{"/communication/schedule", planner.name}}, {}};
+      });
   for (const collectives::CompressionRow& row : collectives::compression_table()) {
     if (row.compared) {
       all.push_back(of_compression(row));

@@ -139,11 +139,8 @@ double share_of(const Shares& shares, std::string_view name) {
 }
 
 double ending_with(const Shares& shares, std::string_view end) {
-  double seconds = 0;
-  for (const Share& share : shares) {
-    seconds += share.name.ends_with(end) ? share.seconds : 0;
-  }
-  return seconds;
+  return base::sum_of<double>(
+      shares, [&](const Share& share) { return share.name.ends_with(end) ? share.seconds : 0; });
 }
 
 // The time of exchanges beside their start-ups, and its word.

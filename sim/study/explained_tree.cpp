@@ -322,9 +322,7 @@ std::vector<MeasureNext> measure_next(const io::Json& tree, const Scenario& scen
       set.emplace_back("/workload/accept_estimate=true");
     }
     if (auto step = changed_step(tree, std::move(set), files, true)) {
-      const auto estimate =
-          std::ranges::find(step->parts, kEstimateOfInterval, &IntervalPart::factor);
-      if (estimate != step->parts.end()) {
+      if (auto* estimate = base::found(step->parts, kEstimateOfInterval, &IntervalPart::factor)) {
         estimate->factor = {}; // how far it is off says nothing of another model
       }
       all.push_back(

@@ -58,8 +58,7 @@ io::Json word_of(layers::WrappingPolicy policy) {
 
 // `all`, with null in place of `usual`, which is first if it is none of them.
 Choices or_usual(Choices all, const io::Json& usual) {
-  const auto place = std::ranges::find(all, usual);
-  if (place != all.end()) {
+  if (auto* place = base::found(all, usual)) {
     *place = io::Json();
   } else {
     all.insert(all.begin(), io::Json());

@@ -17,12 +17,9 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
 // Bytes of the first item with bytes, in launch order.
 std::int64_t first_bytes(const buckets::Problem& problem, const buckets::Group& group) {
-  for (const std::uint32_t item : group.items) {
-    if (problem.items[item].bytes.value > 0) {
-      return problem.items[item].bytes.value;
-    }
-  }
-  return 0;
+  const auto* first = base::found_if(
+      group.items, [&](std::uint32_t item) { return problem.items[item].bytes.value > 0; });
+  return first == nullptr ? 0 : problem.items[*first].bytes.value;
 }
 
 // Bytes of the layer that comes first in forward order among those with bytes.
@@ -97,10 +94,8 @@ std::vector<std::int64_t> plan_changes(const buckets::Problem& problem, buckets:
   }
   const bool ddp = schedule == buckets::Schedule::ddp;
   const std::int64_t standard = buckets::kDefaultBucketBytes.value;
-  std::int64_t total = 0;
-  for (const buckets::Item& item : problem.items) {
-    total += item.bytes.value;
-  }
+  const std::int64_t total = base::sum_of<std::int64_t>(
+      problem.items, [](const buckets::Item& item) { return item.bytes.value; });
   for (std::int64_t value = 1; values.size() <= most;) {
     // Of ddp, the default value alone means another first bucket; it is added at the end.
     if (ddp && value == standard && !options.first_bucket_bytes) {

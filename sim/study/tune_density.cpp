@@ -18,9 +18,8 @@ struct Search {
 
   TunePoint run(std::int64_t k) {
     const double density = density_of(k, elements);
-    const auto found = std::ranges::find_if(
-        tried, [&](const TunePoint& point) { return point.value.as_double() == density; });
-    if (found != tried.end()) {
+    if (const auto* found = base::found_if(
+            tried, [&](const TunePoint& point) { return point.value.as_double() == density; })) {
       return *found;
     }
     tried.push_back(run_points(values.scenario, row(Knob::density).pointer(), {io::Json(density)},

@@ -101,8 +101,7 @@ const Key* form_of(const Key& row, std::initializer_list<KeyKind> kinds) {
   if (row.kind != KeyKind::either) {
     return is_kind(row) ? &row : nullptr;
   }
-  const auto form = std::ranges::find_if(row.keys, is_kind);
-  return form == row.keys.end() ? nullptr : &*form;
+  return base::found_if(row.keys, is_kind);
 }
 
 // A key that is a list, or names a file, has one value; all others have as many as are listed.

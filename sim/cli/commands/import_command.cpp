@@ -62,12 +62,9 @@ const std::string& single_file(const ImportFlags& flags) {
 // A table whose layers have no sizes cannot be run: it is refused here, where something can be done
 // about it, and not when it is used.
 void require_sizes(const layers::Trace& trace, const ImportFlags& flags) {
-  std::vector<std::string> unknown;
-  for (const layers::Layer& layer : trace.layers) {
-    if (!layer.gradient_bytes) {
-      unknown.push_back(base::shown_value(layer.name));
-    }
-  }
+  const std::vector<std::string> unknown = base::collected_if<std::string>(
+      trace.layers, [](const layers::Layer& layer) { return !layer.gradient_bytes; },
+      [](const layers::Layer& layer) { return base::shown_value(layer.name); });
   const bool some = std::ranges::any_of(trace.layers, [](const layers::Layer& layer) {
     return layer.gradient_bytes.value_or(Bytes{0}).value > 0;
   });

@@ -58,11 +58,8 @@ std::string shape_text(const layers::ModelTensor& tensor) {
 
 // All tensors of the layer: weights, biases, normalisation.
 std::int64_t elements_of(const layers::ModelLayer& layer) {
-  std::int64_t sum = 0;
-  for (const layers::ModelTensor& tensor : layer.tensors) {
-    sum += tensor.elements();
-  }
-  return sum;
+  return base::sum_of<std::int64_t>(
+      layer.tensors, [](const layers::ModelTensor& tensor) { return tensor.elements(); });
 }
 
 // Positions of the layers: as the framework registers parameters (the order of the file), or as
@@ -116,8 +113,7 @@ std::vector<Row> rows_of(const layers::ModelTable& table, const ModelsOptions& o
 // The five largest tensors, of equal ones those that are registered first.
 std::vector<Row> largest_tensors(const layers::ModelTable& table) {
   std::vector<Row> tensors = rows_of(table, ModelsOptions{});
-  std::stable_sort(tensors.begin(), tensors.end(),
-                   [](const Row& a, const Row& b) { return a.elements > b.elements; });
+  std::ranges::stable_sort(tensors, std::greater(), &Row::elements);
   tensors.resize(std::min<std::size_t>(tensors.size(), 5));
   return tensors;
 }

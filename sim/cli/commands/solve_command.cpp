@@ -163,10 +163,8 @@ std::string curve_text(const study::SolveProblem& problem, const study::Solution
   constexpr std::size_t kMostRows = 12;
   const std::size_t count = solution.points.size();
   const std::size_t rows = std::min(count, kMostRows);
-  std::vector<study::SolvePoint> shown;
-  for (std::size_t r = 0; r < rows; ++r) {
-    shown.push_back(solution.points[r * (count - 1) / (rows - 1)]);
-  }
+  const std::vector<study::SolvePoint> shown = base::collected_n<study::SolvePoint>(
+      rows, [&](std::size_t r) { return solution.points[r * (count - 1) / (rows - 1)]; });
   Table table;
   const auto add = [&](const std::string& key, const auto& value_of) {
     add_value_column(table, key, base::collected<io::Json>(shown, value_of));

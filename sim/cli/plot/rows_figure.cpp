@@ -32,10 +32,8 @@ void require_key(const PlotRows& rows, std::string_view flag, const std::string&
 }
 
 std::string label_of(const PlotRequest& request, const std::string& value) {
-  for (const auto& [each, label] : request.labels) {
-    if (each == value) {
-      return label;
-    }
+  if (const auto* label = base::found(request.labels, value, &KeyValue::first)) {
+    return label->second;
   }
   const auto number = base::parse_quantity(value, base::QuantityKind::ratio, base::BareNumber::si);
   const double* parsed = std::get_if<double>(&number);

@@ -126,8 +126,7 @@ private:
     std::size_t most = 0;
     for (const std::string& name : varied_) {
       const std::vector<io::Json> values = values_of(rows_, name);
-      const bool numbers =
-          std::ranges::all_of(values, [](const io::Json& v) { return v.is_number(); });
+      const bool numbers = std::ranges::all_of(values, &io::Json::is_number);
       const std::size_t weight = (name == "nodes" ? 1'000'000U : 0U) + (numbers ? 1000U : 0U) +
                                  std::min<std::size_t>(values.size(), 999);
       if (values.size() > 1 && weight > most) {

@@ -32,9 +32,8 @@ constexpr std::array kUnits{Unit{base::QuantityKind::time, "_s", kTimes, 1},
 
 // Null for keys without a unit.
 const Unit* unit_of(std::string_view key) {
-  const auto* unit = std::ranges::find_if(
-      kUnits, [kind = quantity_of(key)](const Unit& each) { return each.kind == kind; });
-  return unit == kUnits.end() ? nullptr : unit;
+  return base::found_if(kUnits,
+                        [kind = quantity_of(key)](const Unit& each) { return each.kind == kind; });
 }
 
 ColumnUnit in_unit(std::string_view key, std::string_view suffix, const Scale& scale) {

@@ -36,12 +36,10 @@ std::string points_text(const study::Curve& curve) {
 
 // The value of a varied field as a word, "-" where it is not varied.
 std::string varied_word(const NamedCurve& named, std::string_view field) {
-  for (const auto& [key, value] : named.varied) {
-    if (key.ends_with(field) && value.is_string()) {
-      return value.as_string();
-    }
-  }
-  return "-";
+  const auto* found = base::found_if(named.varied, [&](const auto& each) {
+    return each.first.ends_with(field) && each.second.is_string();
+  });
+  return found == nullptr ? "-" : found->second.as_string();
 }
 
 // Algorithm and compression have columns of their own, also where they are varied. A curve that

@@ -2,6 +2,7 @@
 
 #include "collectives/compress/compressed_exchange.hpp"
 
+#include "base/collected.hpp"
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/exchange_builder.hpp"
@@ -167,11 +168,9 @@ ExchangeTime exchange_time(const CompressedExchange& exchange, const Compression
 }
 
 double evaluation_seconds(const CompressedExchange& exchange, std::optional<Method> method) {
-  double seconds = 0;
-  for (const ExchangeStage& stage : exchange.stages) {
-    seconds += evaluation_seconds(stage.collective, method);
-  }
-  return seconds;
+  return base::sum_of<double>(exchange.stages, [&](const ExchangeStage& stage) {
+    return evaluation_seconds(stage.collective, method);
+  });
 }
 
 std::optional<double> closed_form_seconds(const CompressedExchange& exchange) {

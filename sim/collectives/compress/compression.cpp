@@ -3,6 +3,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "base/error.hpp"
 
 namespace stepsim::collectives {
@@ -125,11 +126,7 @@ static_assert(rows_in_order(), "row i describes method i");
 std::span<const CompressionRow> compression_table() { return kCompressions; }
 
 std::vector<std::string_view> compression_names() {
-  std::vector<std::string_view> names;
-  for (const CompressionRow& row : kCompressions) {
-    names.push_back(row.name);
-  }
-  return names;
+  return base::collected<std::string_view>(kCompressions, &CompressionRow::name);
 }
 
 const CompressionRow& row(CompressionMethod method) {

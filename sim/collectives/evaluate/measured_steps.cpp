@@ -2,6 +2,7 @@
 // ready for it, so that a late rank delays those that wait for it and no others.
 #include "collectives/evaluate/measured_steps.hpp"
 
+#include "base/collected.hpp"
 #include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
@@ -79,16 +80,14 @@ std::vector<TransferRecord> all_transfers(const Collective& collective) {
 std::vector<StepMessage> messages_of(const Collective& collective,
                                      std::span<const TransferRecord> transfers) {
   const std::vector<double> gamma = reduction_costs(collective);
-  std::vector<StepMessage> messages;
-  for (const TransferRecord& transfer : transfers) {
-    messages.push_back({.step = transfer.step,
-                        .src = transfer.src,
-                        .dst = transfer.dst,
-                        .bytes = transfer.bytes,
-                        .added_s = transfer.reduce ? transfer.bytes * gamma[transfer.dst] : 0,
-                        .answered = is_answered(collective, transfer.step, transfer.reduce)});
-  }
-  return messages;
+  return base::collected<StepMessage>(transfers, [&](const TransferRecord& transfer) {
+    return StepMessage{.step = transfer.step,
+                       .src = transfer.src,
+                       .dst = transfer.dst,
+                       .bytes = transfer.bytes,
+                       .added_s = transfer.reduce ? transfer.bytes * gamma[transfer.dst] : 0,
+                       .answered = is_answered(collective, transfer.step, transfer.reduce)};
+  });
 }
 
 const links::CollectiveCurve* find_curve(const links::NetworkProfile& profile, std::string_view op,

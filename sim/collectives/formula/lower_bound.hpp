@@ -5,6 +5,7 @@
 // other ranks use COL 6. A parameter server and sums in switches have separate bounds, because they
 // move fewer or other bytes than ranks that send to each other.
 
+#include "base/collected.hpp"
 #include "collectives/collective.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/partition.hpp"
@@ -46,10 +47,8 @@ struct OwnBytes {
 // Returns what the ranks, a range of their numbers, own.
 template <class Ranks> OwnBytes own_bytes(const Collective& collective, const Ranks& ranks) {
   if (!collective.sizes.empty()) {
-    double own = 0;
-    for (const std::uint32_t rank : ranks) {
-      own += collective.sizes[rank];
-    }
+    const double own =
+        base::sum_of<double>(ranks, [&](std::uint32_t rank) { return collective.sizes[rank]; });
     return {own, own};
   }
   const Partition parts =

@@ -132,9 +132,8 @@ std::vector<std::vector<float>> ring_allreduce(std::span<const std::vector<float
   for (std::size_t rank = 0; rank < count; ++rank) {
     for (std::size_t part = 0; part < count; ++part) {
       const std::vector<float> values = decode(held[rank][part]);
-      std::copy(values.begin(), values.end(),
-                out[rank].begin() +
-                    static_cast<std::ptrdiff_t>(part_of(elements, count, part).begin));
+      std::ranges::copy(values, out[rank].begin() + static_cast<std::ptrdiff_t>(
+                                                        part_of(elements, count, part).begin));
     }
   }
   return out;

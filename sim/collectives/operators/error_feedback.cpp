@@ -1,5 +1,7 @@
 #include "collectives/operators/error_feedback.hpp"
 
+#include "base/collected.hpp"
+
 #include <cassert>
 #include <cmath>
 
@@ -26,11 +28,7 @@ SparseVector rest(const SparseVector& acc, const SparseVector& selected,
 double largest_difference(const SparseVector& a, const SparseVector& b) {
   const std::array<SparseVector, 2> both{a, divided(b, -1)};
   const SparseVector difference = sparse_sum(both);
-  double largest = 0;
-  for (const double value : difference.values) {
-    largest = std::max(largest, std::abs(value));
-  }
-  return largest;
+  return base::greatest<double>(difference.values, 0, [](double value) { return std::abs(value); });
 }
 
 MaskOutcome put_back(const FeedbackStep& step, const std::vector<std::vector<bool>>& included) {

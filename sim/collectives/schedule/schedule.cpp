@@ -1,6 +1,7 @@
 // Which phases an algorithm has is said in its own file (flat_phases.cpp, alltoall.cpp); here a
 // collective gets its layout of ranks, its split into parts and its size of blocks.
 #include "collectives/schedule/schedule.hpp"
+#include "base/collected.hpp"
 #include "collectives/algorithms.hpp"
 
 #include "base/error.hpp"
@@ -82,11 +83,8 @@ Layout::Place Layout::place(Index rank) const {
 }
 
 Index end_step(const std::vector<Phase>& phases) {
-  Index end = 0;
-  for (const Phase& phase : phases) {
-    end = std::max(end, phase.first_step + phase.steps());
-  }
-  return end;
+  return base::greatest<Index>(phases, 0,
+                               [](const Phase& phase) { return phase.first_step + phase.steps(); });
 }
 
 namespace {

@@ -124,21 +124,16 @@ private:
     }
     std::vector<double> parts;
     for (Index local = 0; local < static_cast<Index>(shape_.gpus); ++local) {
-      double sum = 0;
-      for (const double size : sizes_of_index(*chunk.sizes, local)) {
-        sum += size;
-      }
+      const double sum = base::sum_of<double>(sizes_of_index(*chunk.sizes, local));
       parts.push_back(sum);
     }
     return Partition::sizes(parts);
   }
   [[nodiscard]] std::vector<double> sizes_of_index(const std::vector<double>& sizes,
                                                    Index local) const {
-    std::vector<double> result;
-    for (std::uint32_t node = 0; node < shape_.nodes; ++node) {
-      result.push_back(sizes[node * shape_.gpus + static_cast<std::size_t>(local)]);
-    }
-    return result;
+    return base::collected_n<double>(shape_.nodes, [&](std::uint32_t node) {
+      return sizes[node * shape_.gpus + static_cast<std::size_t>(local)];
+    });
   }
   // The end of the parts from `first` on that have one size and neighbouring local indices, part 0
   // being that of local index `zero`.

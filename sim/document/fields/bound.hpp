@@ -11,6 +11,7 @@
 // of pairs of a name and such a member. part() and parts() bind structs with rows of their own. A
 // word is the enumerator of its place in the row's table; of two words, the second means true.
 
+#include "base/collected.hpp"
 #include "base/units.hpp"
 #include "document/reader.hpp"
 
@@ -340,11 +341,8 @@ template <class Owner, std::size_t N>
 template <class Owner, std::size_t N>
 [[nodiscard]] Array write_members(const std::array<NamedMember<Owner>, N>& members,
                                   const Key& object, const std::vector<Owner>& owners) {
-  Array all;
-  for (const Owner& owner : owners) {
-    all.push_back(write_members(members, object, owner));
-  }
-  return all;
+  return base::collected<Json>(
+      owners, [&](const Owner& owner) { return write_members(members, object, owner); });
 }
 
 // The keys of rows as a constant, which tables of other keys refer to.

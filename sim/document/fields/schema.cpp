@@ -157,10 +157,8 @@ void add_map(Json& schema, const Key& key, Extent extent) {
 
 // Every form, and null as one more where the key as a whole may be null.
 Array forms_of(const Key& key, Extent extent) {
-  Array forms;
-  for (const Key& form : key.keys) {
-    forms.push_back(schema_of(form, extent));
-  }
+  Array forms =
+      base::collected<Json>(key.keys, [&](const Key& form) { return schema_of(form, extent); });
   if (key.is_nullable && extent == Extent::whole) {
     forms.push_back(Object{{"type", "null"}});
   }
@@ -249,10 +247,8 @@ Json schema(const FileKind& file) {
     }
     root.set("properties", std::move(properties));
   }
-  Array examples;
-  for (const std::string_view text : file.examples) {
-    examples.push_back(parse_json(text, ""));
-  }
+  Array examples = base::collected<Json>(
+      file.examples, [](std::string_view text) { return parse_json(text, ""); });
   root.set("examples", std::move(examples));
   return root;
 }

@@ -11,6 +11,7 @@
 
 #include <type_traits>
 
+#include "base/collected.hpp"
 #include "base/units.hpp"
 #include "document/fields/key.hpp"
 
@@ -264,11 +265,7 @@ inline void add(Json& tree, Json further) {
 // The list of write_one(element) for every element.
 template <class Range, class WriteOne>
 [[nodiscard]] Array write_each(const Range& elements, WriteOne write_one) {
-  Array all;
-  for (const auto& each : elements) {
-    all.push_back(write_one(each));
-  }
-  return all;
+  return base::collected<Json>(elements, [&](const auto& each) { return write_one(each); });
 }
 
 template <class Value>

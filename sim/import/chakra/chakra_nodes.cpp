@@ -6,6 +6,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "base/collected.hpp"
 #include "document/csv.hpp"
 #include "import/kineto/kineto_events.hpp"
 #include "scenario/files/import_source.hpp"
@@ -202,11 +203,7 @@ ChakraFile read_chakra(const std::string& path, std::uint64_t max_bytes) {
   if (file.nodes.empty()) {
     throw InputError(file.name, "", "no nodes: not an execution trace of Chakra");
   }
-  std::vector<std::uint64_t> ids;
-  ids.reserve(file.nodes.size());
-  for (const ChakraNode& node : file.nodes) {
-    ids.push_back(node.id);
-  }
+  std::vector<std::uint64_t> ids = base::collected<std::uint64_t>(file.nodes, &ChakraNode::id);
   std::ranges::sort(ids);
   if (const auto twice = std::ranges::adjacent_find(ids); twice != ids.end()) {
     throw InputError(file.name, "", fmt::format("node {} appears twice", *twice));

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "base/collected.hpp"
 #include "scenario/files/import_source.hpp"
 
 namespace stepsim::io {
@@ -43,12 +44,7 @@ std::vector<Operator> sorted_operators(const KinetoRecording& recording) {
   if (!std::ranges::is_sorted(keys, earlier)) {
     std::ranges::sort(keys, earlier);
   }
-  std::vector<Operator> operators;
-  operators.reserve(keys.size());
-  for (const Key& key : keys) {
-    operators.push_back({key.event, 0});
-  }
-  return operators;
+  return base::collected<Operator>(keys, [](const Key& key) { return Operator{key.event, 0}; });
 }
 
 // Sorted by thread and start, an operator is an outermost one iff it begins after the last such one

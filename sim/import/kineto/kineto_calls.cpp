@@ -1,5 +1,6 @@
 // Operators, annotations and kernels of one collective are three events of the file. The outer two
 // nest on one thread; kernels are tied to them by the moment of their launch.
+#include "base/collected.hpp"
 #include "import/kineto/kineto_attribution.hpp"
 
 namespace stepsim::io {
@@ -143,12 +144,10 @@ void add_kernel(CollectiveCall& call, const DeviceItem& item) {
 
 // Operations that only the kernel tells.
 std::string operation_of_kernel(std::string_view kernel) {
-  for (const OperationWord& row : kKernelWords) {
-    if (kernel.find(row.recorded) != std::string_view::npos) {
-      return std::string(row.word);
-    }
-  }
-  return "";
+  const auto* row = base::found_if(kKernelWords, [&](const OperationWord& each) {
+    return kernel.find(each.recorded) != std::string_view::npos;
+  });
+  return row == nullptr ? "" : std::string(row->word);
 }
 
 } // namespace

@@ -47,11 +47,9 @@ std::vector<std::int32_t> buckets_of(const StepSample& step, std::span<const dou
 } // namespace
 
 std::int64_t bucket_elements(const StepSample& step) {
-  std::int64_t sum = 0;
-  for (const CollectiveSample& bucket : step.buckets) {
-    sum += std::max<std::int64_t>(bucket.call.elements, 0);
-  }
-  return sum;
+  return base::sum_of<std::int64_t>(step.buckets, [](const CollectiveSample& bucket) {
+    return std::max<std::int64_t>(bucket.call.elements, 0);
+  });
 }
 
 bool buckets_have_sizes(const StepSample& step) {

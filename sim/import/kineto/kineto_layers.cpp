@@ -3,6 +3,8 @@
 // the next one.
 #include "import/kineto/kineto_layers.hpp"
 
+#include "base/collected.hpp"
+
 #include <set>
 
 namespace stepsim::io {
@@ -281,12 +283,10 @@ std::int64_t graph_launches(std::span<const DeviceItem> items) {
 
 // Without a backward pass every operator with device work is a layer.
 std::vector<std::int32_t> operators_with_work(const StepView& step) {
-  std::vector<std::int32_t> layers;
-  for (const DeviceItem& item : step.items) {
-    if (item.work == WorkClass::forward && item.top >= 0) {
-      layers.push_back(item.top);
-    }
-  }
+  std::vector<std::int32_t> layers = base::collected_if<std::int32_t>(
+      step.items,
+      [](const DeviceItem& item) { return item.work == WorkClass::forward && item.top >= 0; },
+      &DeviceItem::top);
   return sorted_without_repeats(std::move(layers));
 }
 

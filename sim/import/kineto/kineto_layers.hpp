@@ -4,6 +4,7 @@
 //   layer          = top-level forward operator that a backward node matches
 //   gradient node  = AccumulateGrad; belongs to the layer of the backward node before it
 //   sum of layer forward (backward) times = device time of class forward (backward)
+#include "base/collected.hpp"
 #include "import/kineto/kineto_attribution.hpp"
 #include <numeric>
 
@@ -54,9 +55,7 @@ struct StepTimes {
   std::array<Nanoseconds, kWorkClasses> work{};                  // sums of durations by WorkClass
   [[nodiscard]] Nanoseconds idle() const { return span - busy; } // sum of all gaps
   [[nodiscard]] Nanoseconds sum(WorkClass c) const { return work[static_cast<std::size_t>(c)]; }
-  [[nodiscard]] Nanoseconds all() const {
-    return std::accumulate(work.begin(), work.end(), Nanoseconds{0});
-  }
+  [[nodiscard]] Nanoseconds all() const { return base::sum_of<Nanoseconds>(work); }
   // All classes but communication; streams that overlap count twice.
   [[nodiscard]] Nanoseconds compute() const { return all() - sum(WorkClass::communication); }
 };

@@ -1,5 +1,6 @@
 // Repeats of a step are found by comparing positions that are a whole period apart.
 // Gathers do not say which unit they are for: units of one size take turns, forwards and backwards.
+#include "base/collected.hpp"
 #include "import/kineto/kineto_rank.hpp"
 
 #include <iterator>
@@ -66,10 +67,8 @@ void join(StepSample& sample, std::size_t count) {
   sample.first_end = sample.gradients[gradients - 1].begin;
   for (std::size_t i = 0; i < layers; ++i) {
     for (const auto time : {&LayerSample::forward, &LayerSample::backward}) {
-      std::vector<Nanoseconds> times;
-      for (std::size_t k = 0; k < count; ++k) {
-        times.push_back(sample.layers[k * layers + i].*time);
-      }
+      std::vector<Nanoseconds> times = base::collected_n<Nanoseconds>(
+          count, [&](std::size_t k) { return sample.layers[k * layers + i].*time; });
       sample.layers[i].*time = median_time(std::move(times));
     }
   }

@@ -5,6 +5,7 @@
 // to more than the bucket, the fewest and latest of them that make up the difference are moved to
 // the next bucket. If they sum up to less, gradients without a size fill the bucket, or DDP sent
 // parameters that have no gradient in this step.
+#include "base/collected.hpp"
 #include "import/kineto/kineto_layers.hpp"
 #include "import/sizes/size_files.hpp"
 #include "layers/model_table.hpp"
@@ -179,10 +180,8 @@ from_named_model(const StepSample& step, const SizeSources& sources, const std::
 template <class Set>
 void spread_over(std::int64_t total, std::span<const std::size_t> members,
                  std::span<const double> weights, const Set& set) {
-  std::vector<double> shares;
-  for (const std::size_t member : members) {
-    shares.push_back(weights[member]);
-  }
+  const std::vector<double> shares =
+      base::collected<double>(members, [&](std::size_t member) { return weights[member]; });
   const std::vector<std::int64_t> parts = spread_elements(total, shares);
   for (std::size_t k = 0; k < members.size(); ++k) {
     set(members[k], parts[k]);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::io {
@@ -16,11 +17,7 @@ Seconds seconds(Nanoseconds time) { return seconds(number(time)); }
 
 // A value of every used step.
 std::vector<double> values(const KinetoRank& rank, const StepValue& value) {
-  std::vector<double> result;
-  for (const std::size_t i : rank.used) {
-    result.push_back(value(rank.steps[i]));
-  }
-  return result;
+  return base::collected<double>(rank.used, [&](std::size_t i) { return value(rank.steps[i]); });
 }
 
 // Communication while nothing else runs: what the device does more than computing.
@@ -64,10 +61,8 @@ constexpr std::size_t kMostFactors = 1000;
 // Relative to the mean.
 double spread_of(const std::vector<double>& values) {
   const double mean = base::mean(values);
-  double squares = 0;
-  for (const double value : values) {
-    squares += (value - mean) * (value - mean);
-  }
+  const double squares =
+      base::sum_of<double>(values, [&](double value) { return (value - mean) * (value - mean); });
   return mean > 0 ? std::sqrt(squares / static_cast<double>(values.size())) / mean : 0;
 }
 
@@ -80,21 +75,17 @@ std::vector<double> quantiles(const std::vector<double>& sorted) {
   if (sorted.size() <= kMostFactors) {
     return sorted;
   }
-  std::vector<double> kept;
-  for (std::size_t i = 0; i < kMostFactors; ++i) {
-    kept.push_back(sorted[(2 * i + 1) * sorted.size() / (2 * kMostFactors)]);
-  }
-  return kept;
+  return base::collected_n<double>(kMostFactors, [&](std::size_t i) {
+    return sorted[(2 * i + 1) * sorted.size() / (2 * kMostFactors)];
+  });
 }
 
 } // namespace
 
 // First over the steps of a rank, so that a rank with more steps does not count for more.
 double median_over_ranks(std::span<const KinetoRank> ranks, const StepValue& value) {
-  std::vector<double> medians;
-  for (const KinetoRank& rank : ranks) {
-    medians.push_back(base::median(values(rank, value)));
-  }
+  const std::vector<double> medians = base::collected<double>(
+      ranks, [&](const KinetoRank& rank) { return base::median(values(rank, value)); });
   return base::median(medians);
 }
 

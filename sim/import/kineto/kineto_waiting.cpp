@@ -1,4 +1,5 @@
 // Clocks are aligned by a constant, or by a line where that halves what is left.
+#include "base/collected.hpp"
 #include "import/kineto/kineto_summary.hpp"
 
 #include <cmath>
@@ -30,10 +31,8 @@ bool same_collective(const CollectiveCall& a, const CollectiveCall& b) {
 // By collective, the calls of all ranks; groups in the order of the first rank's launches.
 std::vector<Calls> aligned_calls(std::span<const KinetoRank> ranks,
                                  std::vector<std::string>& notes) {
-  std::vector<std::map<std::string, Calls>> by_rank;
-  for (const KinetoRank& rank : ranks) {
-    by_rank.push_back(calls_by_group(rank));
-  }
+  std::vector<std::map<std::string, Calls>> by_rank = base::collected<std::map<std::string, Calls>>(
+      ranks, [](const KinetoRank& rank) { return calls_by_group(rank); });
   std::vector<Calls> aligned;
   for (const auto& [group, first] : by_rank.front()) {
     std::size_t count = first.size();
@@ -76,10 +75,8 @@ struct Clock { // added to the stamps of a rank, ns; `slope` per ns since `origi
 std::vector<Clock> constant_clocks(const std::vector<Calls>& calls) {
   std::vector<Clock> clocks(calls.front().size());
   for (std::size_t r = 1; r < clocks.size(); ++r) {
-    std::vector<Nanoseconds> differences;
-    for (const Calls& each : calls) {
-      differences.push_back(each.front()->kernel_end - each[r]->kernel_end);
-    }
+    std::vector<Nanoseconds> differences = base::collected<Nanoseconds>(
+        calls, [&](const Calls& each) { return each.front()->kernel_end - each[r]->kernel_end; });
     clocks[r].offset = median_time(std::move(differences));
   }
   return clocks;

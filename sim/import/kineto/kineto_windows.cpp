@@ -30,9 +30,7 @@ DeviceUse use_of(const DeviceItem& item, std::span<const CollectiveCall* const> 
 
 } // namespace
 
-Nanoseconds DeviceStep::length() const {
-  return std::accumulate(uses.begin(), uses.end(), Nanoseconds{0});
-}
+Nanoseconds DeviceStep::length() const { return base::sum_of<Nanoseconds>(uses); }
 
 void DeviceClock::add(const KinetoRecording& recording, std::span<const KinetoStep> steps,
                       const Attribution& attribution, std::span<const CollectiveCall> calls) {

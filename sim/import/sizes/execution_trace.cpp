@@ -1,4 +1,5 @@
 // Only two kinds of nodes matter: gradients, and the marks between which an iteration lies.
+#include "base/collected.hpp"
 #include "import/sizes/size_files.hpp"
 
 #include "document/json_text.hpp"
@@ -155,10 +156,8 @@ ExecutionTrace read_execution_trace(const std::string& path, std::uint64_t max_b
                      "no torch::autograd::AccumulateGrad: the execution trace holds no backward "
                      "pass");
   }
-  std::vector<KinetoTensor> tensors;
-  for (const ListedNode& node : gradients) {
-    tensors.push_back(gradient_of(*node.json, trace.file));
-  }
+  const std::vector<KinetoTensor> tensors = base::collected<KinetoTensor>(
+      gradients, [&](const ListedNode& node) { return gradient_of(*node.json, trace.file); });
   for (const std::string_view mark : {"Optimizer.step#", "Optimizer.zero_grad#", "ProfilerStep#"}) {
     const std::vector<ListedNode> marks = nodes_named(nodes->as_array(), mark, false);
     trace.iterations = cut_iterations(gradients, tensors, marks);

@@ -1,5 +1,6 @@
 #include "links/fabric/fabric.hpp"
 
+#include "base/collected.hpp"
 #include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "links/fabric/routes.hpp"
@@ -108,10 +109,7 @@ double bisection(const Fabric& fabric) {
   if (fabric.hosts < 2) {
     return 0;
   }
-  double total = 0;
-  for (const FabricLink& link : fabric.links) {
-    total += link.bandwidth_Bps;
-  }
+  const double total = base::sum_of<double>(fabric.links, &FabricLink::bandwidth_Bps);
   const double unit = std::exp2(std::max(0, std::ilogb(total) - 52));
   const auto units = [unit](double rate) { return std::llround(rate / unit); };
   const std::int64_t unlimited = units(total) + static_cast<std::int64_t>(fabric.links.size());

@@ -47,8 +47,7 @@ std::vector<std::size_t> spread_order(const Fabric& fabric, const std::vector<No
   for (std::size_t at = 0; at + size <= hosts.size(); at += size) {
     order.emplace_back(turn[first_switch[hosts[at]]]++, at);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<std::size_t> result;
   for (const auto& [round, at] : order) {
     result.push_back(at);

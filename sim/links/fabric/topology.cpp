@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 
 namespace stepsim::links {
@@ -73,12 +74,9 @@ public:
   explicit Values(const Topology& topology) : topology_(topology) {}
 
   [[nodiscard]] double get(std::string_view name, double fallback) const {
-    for (const auto& [key, value] : topology_.preset_parameters) {
-      if (key == name) {
-        return value;
-      }
-    }
-    return fallback;
+    const auto* found =
+        base::found(topology_.preset_parameters, name, &std::pair<std::string, double>::first);
+    return found != nullptr ? found->second : fallback;
   }
   [[nodiscard]] double number(std::string_view name, double fallback = 1) const {
     return get(name, fallback);

@@ -1,5 +1,7 @@
 #include "links/flow/flow_path.hpp"
 
+#include "base/collected.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <map>
@@ -47,12 +49,7 @@ FlowPath sprayed_path(const Fabric& fabric, const Routes& routes, NodeId src, No
 }
 
 std::vector<double> link_capacities(const Fabric& fabric) {
-  std::vector<double> result;
-  result.reserve(fabric.links.size());
-  for (const FabricLink& link : fabric.links) {
-    result.push_back(link.bandwidth_Bps);
-  }
-  return result;
+  return base::collected<double>(fabric.links, &FabricLink::bandwidth_Bps);
 }
 
 std::uint32_t PathTable::add(const FlowPath& path) {

@@ -181,9 +181,8 @@ FlowRun run_flows(const Fabric& fabric, std::span<const FlowPath> paths,
       run.end_s[id] = flows[id].start_s;
     }
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return flows[a].start_s < flows[b].start_s;
-  });
+  std::ranges::stable_sort(
+      order, [&](std::uint32_t a, std::uint32_t b) { return flows[a].start_s < flows[b].start_s; });
   const auto unfinished = [&] {
     std::vector<std::uint32_t> ids;
     for (std::uint32_t id = 0; id < flows.size(); ++id) {

@@ -3,6 +3,7 @@
 // idle costs the arrival alone.
 #include "links/packet/core.hpp"
 
+#include "base/collected.hpp"
 #include "links/packet/connections.hpp"
 
 namespace stepsim::links {
@@ -15,13 +16,10 @@ constexpr std::uint64_t kLossStream = 5;
 
 // The time from an event to the one it usually causes: a transmission and a propagation.
 Picoseconds usual_step(const Fabric& fabric, const PacketOptions& options) {
-  Picoseconds step = 1;
-  for (const FabricLink& link : fabric.links) {
-    step =
-        std::max(step, to_picoseconds(link.latency_s) +
-                           transmission(options.mtu_wire_bytes, std::llround(link.bandwidth_Bps)));
-  }
-  return step;
+  return base::greatest<Picoseconds>(fabric.links, 1, [&](const FabricLink& link) {
+    return to_picoseconds(link.latency_s) +
+           transmission(options.mtu_wire_bytes, std::llround(link.bandwidth_Bps));
+  });
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 #include "programs/builders/step_parts.hpp"
 
+#include "base/collected.hpp"
+
 #include <cassert>
 #include <numeric>
 
@@ -56,10 +58,7 @@ std::vector<std::uint32_t> forward_order(const std::vector<BucketTimes>& buckets
 }
 
 std::vector<Seconds> update_shares(const std::vector<LayerTimes>& layers, Seconds update) {
-  double bytes = 0;
-  for (const LayerTimes& layer : layers) {
-    bytes += layer.bytes;
-  }
+  const double bytes = base::sum_of<double>(layers, &LayerTimes::bytes);
   std::vector<Seconds> shares;
   for (const LayerTimes& layer : layers) {
     const double part = bytes > 0 ? layer.bytes / bytes : 1.0 / static_cast<double>(layers.size());

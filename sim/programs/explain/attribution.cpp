@@ -1,3 +1,4 @@
+#include "base/collected.hpp"
 #include "programs/explain/binding_path.hpp"
 
 #include <map>
@@ -55,10 +56,8 @@ void add_layers(const Operation& operation, const ProgramLabels& labels, double 
     return;
   }
   const std::vector<UnitLayer>& parts = labels.unit_parts[unit];
-  double whole = 0;
-  for (const UnitLayer& part : parts) {
-    whole += weight_of(part, operation.kind);
-  }
+  const double whole = base::sum_of<double>(
+      parts, [&](const UnitLayer& part) { return weight_of(part, operation.kind); });
   for (const UnitLayer& part : parts) {
     const double share = whole > 0 ? weight_of(part, operation.kind) / whole
                                    : 1.0 / static_cast<double>(parts.size());

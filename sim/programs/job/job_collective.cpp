@@ -127,9 +127,8 @@ void CollectiveMessages::completed(double now, std::uint32_t src) {
   const Sum& carried = carried_[src];
   if (carried.workers > 0) {
     auto& sums = received_[dst];
-    const auto known = std::find_if(sums.begin(), sums.end(), [&](const Sum& sum) {
-      return sum.source == src && sum.tree == carried.tree;
-    });
+    const auto known = std::ranges::find_if(
+        sums, [&](const Sum& sum) { return sum.source == src && sum.tree == carried.tree; });
     if (known == sums.end()) {
       sums.push_back(carried);
     } else {

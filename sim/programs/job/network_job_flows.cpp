@@ -225,9 +225,8 @@ double PacketMessages::advance(double until, std::vector<std::uint32_t>& done) {
   while (true) {
     const links::Picoseconds arrival = next_arrival();
     if (packets_.go_on(std::min(last, arrival), done)) {
-      std::erase_if(done, [&](std::uint32_t id) {
-        return std::binary_search(background_.begin(), background_.end(), id);
-      });
+      std::erase_if(done,
+                    [&](std::uint32_t id) { return std::ranges::binary_search(background_, id); });
       if (!done.empty()) {
         return packets_.now() == last ? until : links::to_seconds(packets_.now());
       }

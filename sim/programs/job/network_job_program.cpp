@@ -2,17 +2,17 @@
 // ends are reported to the program, at the same instant, until nothing happens any more.
 #include "programs/job/network_job_program.hpp"
 
+#include "base/collected.hpp"
+
 namespace stepsim::programs {
 
 namespace {
 
 std::vector<bool> sent_operations(const JobProgram& spec) {
-  std::vector<bool> sent;
-  for (const std::uint32_t exchange : spec.exchange_of) {
-    sent.push_back(exchange == JobProgram::kToServers ||
-                   (exchange != JobProgram::kNotSent && !spec.exchanges[exchange].stages.empty()));
-  }
-  return sent;
+  return base::collected<bool>(spec.exchange_of, [&](std::uint32_t exchange) {
+    return exchange == JobProgram::kToServers ||
+           (exchange != JobProgram::kNotSent && !spec.exchanges[exchange].stages.empty());
+  });
 }
 
 } // namespace

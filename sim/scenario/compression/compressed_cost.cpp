@@ -131,11 +131,9 @@ std::optional<double> measured_seconds(const Scenario& scenario,
   if (!curve) {
     return std::nullopt;
   }
-  double seconds = 0;
-  for (const collectives::ExchangeStage& stage : exchange.stages) {
-    seconds += curve->seconds(stage.collective.bytes, 1);
-  }
-  return seconds;
+  return base::sum_of<double>(exchange.stages, [&](const collectives::ExchangeStage& stage) {
+    return curve->seconds(stage.collective.bytes, 1);
+  });
 }
 
 ChannelTimes channel_times(const Scenario& scenario,

@@ -167,10 +167,8 @@ std::vector<collectives::PairCost> parse_pairs(Fields& fields, Ranks ranks, Prob
   std::stable_sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::tie(a.src, a.dst) < std::tie(b.src, b.dst);
   });
-  const auto twice =
-      std::adjacent_find(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
-        return a.src == b.src && a.dst == b.dst;
-      });
+  const auto twice = std::ranges::adjacent_find(
+      pairs, [](const auto& a, const auto& b) { return a.src == b.src && a.dst == b.dst; });
   if (twice != pairs.end() && problems.empty()) {
     fields.refuse("links", "the pair {} -> {} appears twice", twice->src, twice->dst);
   }

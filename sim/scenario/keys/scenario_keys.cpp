@@ -24,13 +24,10 @@ using collectives::AlgorithmId;
 
 // auto is no algorithm and is added where it is a word.
 template <class Take> std::vector<std::string_view> names(Take take) {
-  std::vector<std::string_view> words;
-  for (const AlgorithmId algorithm : collectives::valid_algorithms(collectives::Op::allreduce)) {
-    if (algorithm != AlgorithmId::automatic && take(algorithm)) {
-      words.push_back(collectives::name(algorithm));
-    }
-  }
-  return words;
+  return base::collected_if<std::string_view>(
+      collectives::valid_algorithms(collectives::Op::allreduce),
+      [&](AlgorithmId each) { return each != AlgorithmId::automatic && take(each); },
+      [](AlgorithmId each) { return collectives::name(each); });
 }
 
 } // namespace

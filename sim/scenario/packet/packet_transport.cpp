@@ -95,10 +95,7 @@ std::optional<links::NodeId> overloaded(const links::Fabric& fabric, double load
       in[link.to] += link.bandwidth_Bps;
     }
   }
-  double all = 0;
-  for (const double each : out) {
-    all += each;
-  }
+  const double all = base::sum_of<double>(out);
   for (links::NodeId host = 0; host < fabric.hosts && fabric.hosts > 1; ++host) {
     if (load * (all - out[host]) / (fabric.hosts - 1) >= in[host]) {
       return host;

@@ -28,10 +28,8 @@ std::vector<double> rows_at(const std::set<double>& all, const plot::Axis& axis)
   constexpr std::size_t kMost = 24;
   std::vector<double> rows(all.begin(), all.end());
   if (rows.size() > kMost) {
-    std::vector<double> some;
-    for (std::size_t i = 0; i < kMost; ++i) {
-      some.push_back(rows[i * (rows.size() - 1) / (kMost - 1)]);
-    }
+    const std::vector<double> some = base::collected_n<double>(
+        kMost, [&](std::size_t i) { return rows[i * (rows.size() - 1) / (kMost - 1)]; });
     std::vector<double> ticks;
     std::ranges::copy_if(axis.ticks, std::back_inserter(ticks),
                          [&](double tick) { return all.contains(tick); });
@@ -50,8 +48,7 @@ std::string named(const Reproduction& paper, const io::Json& value) {
 }
 
 const Table* table_of(const Reproduction& paper, const std::string& run) {
-  const auto found = std::ranges::find(paper.tables, run, &Table::id);
-  return found == paper.tables.end() ? nullptr : &*found;
+  return base::found(paper.tables, run, &Table::id);
 }
 
 // "marked at {}" with the value in place of the braces.

@@ -72,10 +72,8 @@ const Row kClaimHeading{"claim", "ours", "theirs", "label", "met where", "verdic
 // Points alone have a table where they are few; rows of their own say more of many.
 bool few_reported(const PanelOf& panel, const Reproduced& all) {
   constexpr std::size_t kFew = 12;
-  std::size_t points = 0;
-  for (const Curve& curve : panel.reported) {
-    points += select(curve.series, all).size();
-  }
+  const std::size_t points = base::sum_of<std::size_t>(
+      panel.reported, [&](const Curve& curve) { return select(curve.series, all).size(); });
   return points > 0 && points <= kFew;
 }
 
@@ -106,12 +104,9 @@ std::string figure_text(const FigureOf& figure, const Reproduced& all, std::stri
   text += base::listed(
       figure.tables, [&](const auto& each) { return record_table(each, all); }, "");
   text += commands_of(figure, all.paper);
-  std::vector<Row> rows;
-  for (const Decided& each : all.decided) {
-    if (each.claim->figure == figure.id) {
-      rows.push_back(claim_row(each));
-    }
-  }
+  const std::vector<Row> rows = base::collected_if<Row>(
+      all.decided, [&](const Decided& each) { return each.claim->figure == figure.id; },
+      [](const Decided& each) { return claim_row(each); });
   if (!rows.empty()) {
     text += markdown_table(kClaimHeading, rows);
   }

@@ -96,8 +96,7 @@ bool same_value(const io::Json& a, const io::Json& b) {
 }
 
 const io::Json* column(const io::Object& record, std::string_view name) {
-  const auto found =
-      std::ranges::find_if(record, [&](const io::Member& member) { return member.first == name; });
+  const auto found = std::ranges::find(record, name, &io::Member::first);
   return found == record.end() ? nullptr : &found->second;
 }
 

@@ -92,11 +92,7 @@ std::vector<std::int64_t> Grid::along(std::size_t axis, std::int64_t point) cons
   const std::int64_t stride = strides()[axis + 1];
   const auto size = static_cast<std::int64_t>(axes[axis].values.size());
   const std::int64_t first = point - point / stride % size * stride;
-  std::vector<std::int64_t> points;
-  for (std::int64_t i = 0; i < size; ++i) {
-    points.push_back(first + i * stride);
-  }
-  return points;
+  return base::collected_n<std::int64_t>(size, [&](std::int64_t i) { return first + i * stride; });
 }
 
 namespace {

@@ -199,11 +199,8 @@ void QuickRun::send_in_turn() {
   }
   if (is_known) {
     wire = base::remembered(sent_in_all_, scenario_.cluster.ranks(), [&] {
-      double sum = 0;
-      for (const Message& message : messages_) {
-        sum += most_sent(asked, message.bytes);
-      }
-      return sum;
+      return base::sum_of<double>(
+          messages_, [&](const Message& message) { return most_sent(asked, message.bytes); });
     });
   }
   channel_end_s_ = end;
