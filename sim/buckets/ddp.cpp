@@ -2,7 +2,6 @@
 // reached the limit; the crossing tensor stays in the bucket it closes. MER 5.2 (code).
 //
 //     limits 2, 5 (first, then all others); sizes 1, 2, 4, 3, 1   ->   buckets {1, 2} {4, 3} {1}
-#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 
 #include <iterator>
@@ -10,6 +9,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 

@@ -5,9 +5,9 @@
 //
 // cost(j, b) = min over i < j of cost(i, b - 1) + (sum of items i .. j - 1)^2. The best i does not
 // fall as j rises, so a row of the table is filled by halves: O(buckets n log n).
-#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 
+#include "base/collected.hpp"
 #include "buckets/planner_options.hpp"
 
 namespace stepsim::buckets {

@@ -2,12 +2,12 @@
 // and packs them, in order, into messages of at most the fusion threshold. MER 5.3.
 //
 //     threshold 4: ready 3, 2, 2   ->   messages {3} {2, 2}: the crossing tensor opens the next one
-#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 
 #include <cmath>
 #include <iterator>
 
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "buckets/planner_options.hpp"
 

@@ -8,14 +8,13 @@
 //
 // Backward runs from the last layer to the first, so what becomes ready is more urgent than all
 // that waits: the queue is a stack of runs of chunks.
-#include "base/collected.hpp"
 #include "buckets/sending.hpp"
 
 #include <fmt/core.h>
 
 #include <numeric>
 
-#include "base/error.hpp"
+#include "base/collected.hpp"
 #include "base/quantity.hpp"
 
 namespace stepsim::buckets {

@@ -1,6 +1,5 @@
 #include "buckets/problem.hpp"
 
-#include "buckets/planner_options.hpp"
 #include "buckets/planners.hpp"
 #include "buckets/sending.hpp"
 

@@ -3,7 +3,6 @@
 #include "collectives/algorithms.hpp"
 
 #include "collectives/evaluate/measured_steps.hpp"
-#include "collectives/formula/blocks.hpp"
 #include "collectives/schedule/alltoall.hpp"
 #include "collectives/schedule/ring_rails.hpp"
 #include "collectives/schedule/swing.hpp"

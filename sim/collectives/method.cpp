@@ -2,15 +2,12 @@
 
 #include "collectives/method.hpp"
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
-#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/evaluate/few_ranks.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 
 namespace stepsim::collectives {

@@ -1,6 +1,5 @@
 #include "collectives/record.hpp"
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"

@@ -4,8 +4,6 @@
 // forms are checked against the lower bound; a time below it is an internal error.
 
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/compress/compression.hpp"
-#include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/method.hpp"

@@ -1,6 +1,5 @@
 #include "collectives/validate.hpp"
 
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/exchange_builder.hpp"

@@ -7,7 +7,6 @@
 #include "collectives/evaluate/few_ranks.hpp"
 #include "collectives/evaluate/streams.hpp"
 #include "collectives/formula/blocks.hpp"
-#include "collectives/formula/closed_form.hpp"
 
 namespace stepsim::collectives {
 

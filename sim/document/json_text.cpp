@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "base/collected.hpp"
-#include "base/error.hpp"
 #include "base/printable.hpp"
 #include "base/quantity.hpp"
 

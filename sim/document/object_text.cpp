@@ -1,5 +1,6 @@
-#include "base/collected.hpp"
 #include "document/json_text.hpp"
+
+#include "base/collected.hpp"
 
 #include <algorithm>
 #include <cassert>

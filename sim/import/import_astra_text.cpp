@@ -1,7 +1,8 @@
 // One line is read after the other: real workloads repeat their layers for every micro-batch and
 // have thousands of lines.
-#include "base/collected.hpp"
 #include "import/import_layer_table.hpp"
+
+#include "base/collected.hpp"
 
 #include <cctype>
 

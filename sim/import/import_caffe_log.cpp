@@ -5,7 +5,6 @@
 
 #include <ranges>
 
-#include "base/collected.hpp"
 #include "document/csv.hpp"
 #include "import/kineto/kineto_sizes.hpp"
 

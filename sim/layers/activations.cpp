@@ -5,10 +5,8 @@
 
 #include "base/collected.hpp"
 #include "layers/layer_units.hpp"
-#include "layers/workload.hpp"
 
 #include <cassert>
-#include <numeric>
 
 namespace stepsim::layers {
 

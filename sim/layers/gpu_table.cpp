@@ -4,7 +4,6 @@
 
 #include <cassert>
 #include <cctype>
-#include <numeric>
 
 namespace stepsim::layers {
 

@@ -8,7 +8,6 @@
 // model's width. Memory reaches 80 % of its bandwidth.
 
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "layers/model_table.hpp"
 
 #include <string>

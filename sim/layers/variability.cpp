@@ -3,7 +3,6 @@
 #include <cassert>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "base/collected.hpp"
 #include "base/random.hpp"

@@ -1,10 +1,8 @@
 // Bands lie below guides, curves above them, reported points on top, the text of a mark where it
 // covers the fewest points. Markers of a dense curve stand on some of its points only.
-#include "base/collected.hpp"
 #include "plot/frame.hpp"
 
-#include <cmath>
-
+#include "base/collected.hpp"
 #include "plot/colours.hpp"
 
 namespace stepsim::plot {

@@ -1,5 +1,6 @@
-#include "base/collected.hpp"
 #include "programs/steady_state.hpp"
+
+#include "base/collected.hpp"
 
 #include <cmath>
 

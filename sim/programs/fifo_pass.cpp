@@ -1,8 +1,9 @@
 // Each stream is idle or runs one operation. The soonest one ends, and idle streams start what they
 // can. Rates change when nothing more is due at an instant, as in ProgramEvents::settle(), which is
 // also when an operation that takes no time gets its end: both count for the last bits.
-#include "base/collected.hpp"
 #include "programs/event_pass.hpp"
+
+#include "base/collected.hpp"
 
 #include <cassert>
 

@@ -2,7 +2,6 @@
 
 #include "base/collected.hpp"
 
-#include <tuple>
 
 namespace stepsim::programs {
 namespace {

@@ -1,7 +1,6 @@
 #include "programs/recurrence.hpp"
 
 #include <cassert>
-#include <cmath>
 #include <ranges>
 
 namespace stepsim::programs {

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/units.hpp"
-#include "base/words.hpp"
 #include "buckets/planner_options.hpp"
 
 namespace stepsim::programs {

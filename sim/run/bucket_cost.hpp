@@ -10,7 +10,6 @@
 
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/scenario_compression.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

@@ -3,7 +3,6 @@
 // the kind turn into pointers ("/options/block_bytes").
 #include "run/collective_file.hpp"
 
-#include "base/collected.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"

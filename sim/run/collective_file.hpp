@@ -3,7 +3,6 @@
 // checked and ready for the evaluators. The keys are in collective_keys.hpp.
 
 #include "collectives/compress/compressed_exchange.hpp"
-#include "collectives/method.hpp"
 #include "collectives/record.hpp"
 #include "scenario/scenario_library.hpp"
 

@@ -9,7 +9,6 @@
 #include "document/json_text.hpp"
 #include "links/profile/profile_curve.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_parts.hpp"
 

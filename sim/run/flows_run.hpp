@@ -5,7 +5,6 @@
 #include "document/fields/schema.hpp"
 #include "events/timeline.hpp"
 #include "links/fabric/topology.hpp"
-#include "links/packet/core.hpp"
 #include "run/network_result.hpp"
 #include "scenario/parse_context.hpp"
 

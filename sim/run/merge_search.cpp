@@ -2,8 +2,6 @@
 // is not the run's, none of them is the best by construction.
 #include "run/run_program.hpp"
 
-#include "buckets/problem.hpp"
-#include "collectives/method.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_training.hpp"

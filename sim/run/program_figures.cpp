@@ -3,10 +3,8 @@
 #include "run/run_program.hpp"
 
 #include "programs/explain/binding_path.hpp"
-#include "programs/explain/program_evaluation.hpp"
 #include "run/run_figures.hpp"
 #include "run/summary_fields.hpp"
-#include "run/verdict.hpp"
 #include "scenario/scenario_training.hpp"
 
 namespace stepsim::study {

@@ -3,10 +3,8 @@
 // result_file.hpp writes it as JSON, with the same keys for every run; missing values are null.
 
 #include "collectives/method.hpp"
-#include "programs/job/network_job.hpp"
 #include "run/network_result.hpp"
 #include "run/summary.hpp"
-#include "scenario/file_names.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {

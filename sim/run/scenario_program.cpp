@@ -4,7 +4,6 @@
 
 #include "programs/builders/step_programs.hpp"
 #include "run/group_exchange.hpp"
-#include "run/memory_figures.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "run/run_program.hpp"

@@ -10,7 +10,6 @@
 #include "collectives/method.hpp"
 #include "programs/live_bytes.hpp"
 #include "programs/recurrence.hpp"
-#include "programs/step/exchange_times.hpp"
 #include "run/bucket_cost.hpp"
 
 namespace stepsim::study {

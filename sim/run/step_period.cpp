@@ -2,7 +2,6 @@
 // begins. A pass over both then gives the period, unless a bound says that it is too long anyway.
 #include "run/program_memory.hpp"
 
-#include <numeric>
 #include <ranges>
 
 #include "programs/event_pass.hpp"

@@ -1,12 +1,9 @@
 #include "run/verdict.hpp"
 
-#include "buckets/problem.hpp"
-#include "collectives/method.hpp"
 #include "programs/rank_loops.hpp"
 #include "run/network_figures.hpp"
 #include "run/planned_messages.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/compression/scenario_compression.hpp"
 
 namespace stepsim::study {
 

@@ -12,8 +12,6 @@
 // decided by largest_of() alone, whatever computed the parts.
 
 #include "run/evaluated_program.hpp"
-#include "run/scenario_program.hpp"
-#include "run/summary.hpp"
 
 namespace stepsim::study {
 

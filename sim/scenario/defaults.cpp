@@ -7,7 +7,6 @@
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/scenario_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {
 

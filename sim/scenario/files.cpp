@@ -6,7 +6,6 @@
 #include <chrono>
 #include <sys/stat.h>
 
-#include "base/collected.hpp"
 #include "base/shared_value.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"

@@ -7,9 +7,7 @@
 
 #include "buckets/cost.hpp"
 #include "layers/model_table.hpp"
-#include "layers/trace.hpp"
 #include "links/fabric/placement.hpp"
-#include "nccl/calibration.hpp"
 #include "scenario/conditions.hpp"
 #include "scenario/file_names.hpp"
 #include "scenario/files/network_files.hpp"

@@ -7,7 +7,6 @@
 #include "programs/step/exchange_times.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/problem_keys.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"

@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 
-#include "base/collected.hpp"
 #include "scenario/program_keys.hpp"
 
 namespace stepsim::study {

@@ -9,7 +9,6 @@
 // A group of the file with one of these names replaces it; collectives over it are refused.
 #include "buckets/planners.hpp"
 #include "programs/explain/program_evaluation.hpp"
-#include "scenario/files.hpp"
 #include "scenario/scenario.hpp"
 
 namespace stepsim::study {

@@ -3,7 +3,6 @@
 // (TRN 2.1, 8.3), as in programs/training_program.hpp.
 
 #include "collectives/algorithms.hpp"
-#include "programs/program_draft.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 
 namespace stepsim::study::keys {

@@ -1,6 +1,5 @@
 #include "scenario/program_file.hpp"
 
-#include "base/collected.hpp"
 #include "collectives/validate.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/node_counts.hpp"

@@ -2,7 +2,6 @@
 // of the resolved scenario.
 #include "scenario/rules.hpp"
 
-#include "base/collected.hpp"
 #include "base/quantity.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/validate.hpp"

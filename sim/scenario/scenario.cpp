@@ -5,13 +5,11 @@
 
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/keys/schedule_keys.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_fabric.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_parts.hpp"
 #include "scenario/scenario_schedule.hpp"
-#include "scenario/scenario_training.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {

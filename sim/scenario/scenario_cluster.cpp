@@ -3,7 +3,6 @@
 
 #include "scenario/scenario_parts.hpp"
 
-#include "base/collected.hpp"
 #include "base/shared_value.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/method.hpp"

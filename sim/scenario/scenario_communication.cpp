@@ -4,7 +4,6 @@
 
 #include "scenario/scenario_parts.hpp"
 
-#include "base/collected.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"

@@ -10,7 +10,6 @@
 #include <bitset>
 
 #include "links/profile/profile.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/rules.hpp"
 
 namespace stepsim::study {

@@ -1,6 +1,5 @@
 #include "scenario/scenario_training.hpp"
 
-#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 #include "scenario/scenario_conditions.hpp"

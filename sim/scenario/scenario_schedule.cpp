@@ -6,7 +6,6 @@
 #include "document/json_text.hpp"
 #include "programs/step/exchange_times.hpp"
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/keys/schedule_keys.hpp"
 #include "scenario/scenario_exchange.hpp"
 
 namespace stepsim::study {

@@ -5,7 +5,6 @@
 #include "document/json_text.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/node_counts.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_parts.hpp"
 
 namespace stepsim::study {

@@ -6,8 +6,6 @@
 
 #include "document/json_text.hpp"
 #include "scenario/keys/scenario_keys.hpp"
-#include "scenario/keys/training_keys.hpp"
-#include "scenario/keys/workload_keys.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_training.hpp"
 

@@ -2,7 +2,6 @@
 // Micro-batches and sharding of a scenario (TRN 4.3 to 4.5, 8.1): reading, writing and checking
 // their keys.
 #include "scenario/parse_context.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

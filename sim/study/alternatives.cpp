@@ -3,7 +3,6 @@
 
 #include <iterator>
 
-#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "scenario/scenario_tree.hpp"
 

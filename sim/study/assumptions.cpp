@@ -1,6 +1,5 @@
 #include "study/alternatives.hpp"
 
-#include "base/collected.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/crossings.hpp"
 

@@ -4,7 +4,6 @@
 
 #include "study/breakeven_file.hpp"
 
-#include "collectives/compress/compressed_exchange.hpp"
 #include "document/json_text.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "study/breakeven_keys.hpp"

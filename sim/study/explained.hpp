@@ -5,10 +5,8 @@
 
 #include "document/fields/schema.hpp"
 #include "programs/explain/binding_path.hpp"
-#include "run/summary.hpp"
 #include "run/verdict.hpp"
 #include "scenario/program_file.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study {
 

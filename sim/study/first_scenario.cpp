@@ -12,7 +12,6 @@
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "scenario/scenario_training.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {

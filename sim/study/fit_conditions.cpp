@@ -3,7 +3,6 @@
 #include "study/fits.hpp"
 
 #include "base/cholesky.hpp"
-#include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/scenario_conditions.hpp"

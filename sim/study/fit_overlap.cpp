@@ -5,7 +5,6 @@
 #include "programs/builders/step_programs.hpp"
 #include "programs/event_pass.hpp"
 #include "run/planned_messages.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/measured_steps_keys.hpp"
 
 namespace stepsim::study {

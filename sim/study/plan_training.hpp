@@ -7,7 +7,6 @@
 
 #include "buckets/unit_planner.hpp"
 #include "run/result.hpp"
-#include "scenario/scenario.hpp"
 #include "study/compare.hpp"
 
 #include <functional>

@@ -2,7 +2,6 @@
 
 #include "study/semantics_result.hpp"
 
-#include "base/collected.hpp"
 #include "document/fields/written.hpp"
 #include "document/reader.hpp"
 #include "study/semantics_keys.hpp"

@@ -4,7 +4,6 @@
 
 #include "study/solve.hpp"
 
-#include "base/collected.hpp"
 #include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "study/crossings.hpp"

@@ -8,8 +8,6 @@
 #include "study/fits.hpp"
 #include "study/step_changes.hpp"
 
-#include <iterator>
-
 namespace stepsim::study {
 
 namespace {

@@ -6,8 +6,6 @@
 //         -> scenario at each number of GPUs -> changes at the largest
 
 #include "import/nccl/library_measurements.hpp"
-#include "layers/trace.hpp"
-#include "run/result.hpp"
 #include "study/explained.hpp"
 #include "study/tune.hpp"
 

@@ -2,7 +2,6 @@
 // says what it is; JSON has no comments, so that its keys are explained beside it.
 #include "study/plan_training.hpp"
 
-#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "run/sharding_plan.hpp"
 #include "scenario/scenario_training.hpp"

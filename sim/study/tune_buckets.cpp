@@ -2,7 +2,6 @@
 // 6.3), and the settings of DDP that follow from the best of them.
 #include "study/tune_values.hpp"
 
-#include "base/collected.hpp"
 #include "buckets/schedules.hpp"
 #include "document/json_text.hpp"
 #include "document/sha256.hpp"

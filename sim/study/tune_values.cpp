@@ -1,18 +1,14 @@
 // Which values of a knob are tried, and in which scenario.
 #include "study/tune_values.hpp"
 
-#include "base/collected.hpp"
 #include "collectives/validate.hpp"
 #include "document/json_text.hpp"
 #include "run/run.hpp"
 #include "scenario/compression/scenario_compression.hpp"
 #include "scenario/keys/communication_keys.hpp"
-#include "scenario/rules.hpp"
 #include "scenario/scenario_conditions.hpp"
-#include "scenario/scenario_exchange.hpp"
 #include "scenario/scenario_library.hpp"
 #include "scenario/scenario_schedule.hpp"
-#include "scenario/scenario_tree.hpp"
 #include "study/crossings.hpp"
 #include "study/sweep/assumed.hpp"
 #include "study/tune.hpp"

@@ -3,7 +3,6 @@
 // then records in ascending order of their points. After 20 errors the rest is not read.
 #include "cli/commands/check_lines.hpp"
 
-#include "base/collected.hpp"
 #include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "import/import_detect.hpp"

@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/shell/entry.hpp"
-#include "cli/shell/output.hpp"
 #include "study/fits.hpp"
 
 namespace stepsim::cli {

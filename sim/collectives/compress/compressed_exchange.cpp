@@ -3,11 +3,9 @@
 #include "collectives/compress/compressed_exchange.hpp"
 
 #include "base/collected.hpp"
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/compress/exchange_builder.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/schedule.hpp"
 

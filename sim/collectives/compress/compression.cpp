@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/collected.hpp"
-#include "base/error.hpp"
 
 namespace stepsim::collectives {
 namespace {

@@ -2,7 +2,6 @@
 // link cost, so that the loop over events asks no question about it.
 #include "collectives/evaluate/evaluation.hpp"
 
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/event_run.hpp"
 #include "collectives/evaluate/few_ranks.hpp"

@@ -6,7 +6,6 @@
 //                  nodes; a listed pair has a separate link
 // `cost(src, dst)` throws SimulationError if there is no link; `shared(src, dst)` is whether the
 // transfer leaves its node through a shared interface.
-#include <algorithm>
 
 #include "collectives/node_ranks.hpp"
 #include "links/fabric/placement.hpp"

@@ -2,14 +2,12 @@
 // that collects busy times, or one that keeps the first transfers.
 #include "collectives/evaluate/evaluation.hpp"
 
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/busy_time.hpp"
 #include "collectives/evaluate/max_plus_sweep.hpp"
 #include "collectives/evaluate/measured_steps.hpp"
 #include "collectives/evaluate/server_flows.hpp"
 #include "collectives/evaluate/streams.hpp"
-#include "collectives/formula/uniform.hpp"
 #include "collectives/method.hpp"
 #include "collectives/schedule/two_level.hpp"
 

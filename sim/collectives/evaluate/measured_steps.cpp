@@ -3,7 +3,6 @@
 #include "collectives/evaluate/measured_steps.hpp"
 
 #include "base/collected.hpp"
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/blocks.hpp"

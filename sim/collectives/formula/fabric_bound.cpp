@@ -6,7 +6,6 @@
 #include "collectives/formula/lower_bound.hpp"
 
 #include "collectives/evaluate/link_costs.hpp"
-#include "collectives/node_ranks.hpp"
 
 #include <map>
 #include <numeric>

@@ -6,7 +6,6 @@
 // move fewer or other bytes than ranks that send to each other.
 
 #include "base/collected.hpp"
-#include "collectives/collective.hpp"
 #include "collectives/formula/uniform.hpp"
 #include "collectives/schedule/partition.hpp"
 #include "nccl/node_links.hpp"

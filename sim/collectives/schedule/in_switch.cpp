@@ -1,6 +1,5 @@
 #include "collectives/schedule/two_level.hpp"
 
-#include "base/error.hpp"
 #include "collectives/algorithms.hpp"
 #include "collectives/evaluate/link_costs.hpp"
 #include "nccl/pair_parts.hpp"

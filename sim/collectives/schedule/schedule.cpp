@@ -4,7 +4,6 @@
 #include "base/collected.hpp"
 #include "collectives/algorithms.hpp"
 
-#include "base/error.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/method.hpp"
 #include "collectives/node_ranks.hpp"

@@ -14,7 +14,6 @@
 //     across             chunk 0 | chunk 1 | chunk 2
 
 #include "collectives/evaluate/evaluation.hpp"
-#include "collectives/formula/closed_form.hpp"
 #include "collectives/formula/lower_bound.hpp"
 
 namespace stepsim::collectives {

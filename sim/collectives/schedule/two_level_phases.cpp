@@ -1,7 +1,6 @@
 // The two-level algorithms (COL 5.9), built from flat ones.
 #include "collectives/schedule/two_level.hpp"
 
-#include "base/error.hpp"
 #include "collectives/evaluate/link_costs.hpp"
 #include "collectives/formula/blocks.hpp"
 #include "collectives/schedule/flat_phases.hpp"

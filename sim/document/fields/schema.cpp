@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "base/collected.hpp"
 #include "document/fields/written.hpp"
 #include "document/json_text.hpp"
 #include "document/reader.hpp"

@@ -1,7 +1,8 @@
 // Operators, annotations and kernels of one collective are three events of the file. The outer two
 // nest on one thread; kernels are tied to them by the moment of their launch.
-#include "base/collected.hpp"
 #include "import/kineto/kineto_attribution.hpp"
+
+#include "base/collected.hpp"
 
 namespace stepsim::io {
 

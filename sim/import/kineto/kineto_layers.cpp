@@ -3,8 +3,6 @@
 // the next one.
 #include "import/kineto/kineto_layers.hpp"
 
-#include "base/collected.hpp"
-
 #include <set>
 
 namespace stepsim::io {

@@ -1,7 +1,8 @@
 // Repeats of a step are found by comparing positions that are a whole period apart.
 // Gathers do not say which unit they are for: units of one size take turns, forwards and backwards.
-#include "base/collected.hpp"
 #include "import/kineto/kineto_rank.hpp"
+
+#include "base/collected.hpp"
 
 #include <iterator>
 

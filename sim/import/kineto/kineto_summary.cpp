@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "base/collected.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::io {

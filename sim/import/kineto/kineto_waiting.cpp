@@ -1,9 +1,9 @@
 // Clocks are aligned by a constant, or by a line where that halves what is left.
-#include "base/collected.hpp"
 #include "import/kineto/kineto_summary.hpp"
 
 #include <cmath>
 
+#include "base/collected.hpp"
 #include "base/statistics.hpp"
 
 namespace stepsim::io {

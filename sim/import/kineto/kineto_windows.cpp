@@ -3,8 +3,6 @@
 #include <iterator>
 #include <set>
 
-#include "base/error.hpp"
-
 namespace stepsim::io {
 
 namespace {

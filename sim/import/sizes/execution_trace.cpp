@@ -1,7 +1,7 @@
 // Only two kinds of nodes matter: gradients, and the marks between which an iteration lies.
-#include "base/collected.hpp"
 #include "import/sizes/size_files.hpp"
 
+#include "base/collected.hpp"
 #include "document/json_text.hpp"
 
 namespace stepsim::io {

@@ -1,7 +1,6 @@
 #include "links/fabric/fabric.hpp"
 
 #include "base/collected.hpp"
-#include "base/error.hpp"
 #include "base/quantity.hpp"
 #include "links/fabric/routes.hpp"
 

@@ -3,7 +3,6 @@
 // are full.
 //   wire = payload + header + overhead
 // Source: PKT 3.2, 5.1, 5.6.
-#include <algorithm>
 #include <queue>
 #include <tuple>
 #include <utility>

@@ -1,5 +1,6 @@
-#include "base/collected.hpp"
 #include "programs/explain/binding_path.hpp"
+
+#include "base/collected.hpp"
 
 #include <map>
 

@@ -8,8 +8,6 @@
 //     reduce            =X2=====X1=======|         hence a shorter B1 changes nothing
 
 #include "programs/explain/program_evaluation.hpp"
-#include "programs/operation_times.hpp"
-#include "programs/steady_state.hpp"
 
 namespace stepsim::programs {
 

@@ -8,7 +8,6 @@
 #include "base/error.hpp"
 #include "programs/job/network_job_flows.hpp"
 #include "programs/job/network_job_program.hpp"
-#include "programs/job/server_traffic.hpp"
 
 namespace stepsim::programs {
 

@@ -10,7 +10,6 @@
 #include "collectives/evaluate/evaluation.hpp"
 #include "collectives/formula/lower_bound.hpp"
 #include "collectives/formula/prepared_form.hpp"
-#include "links/flow/flow_path.hpp"
 
 #include <span>
 

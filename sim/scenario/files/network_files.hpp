@@ -2,11 +2,9 @@
 // Node types (kind node_preset, CLU 9): a machine for the library model, with nominal rates and
 // sources for readers.
 #include "collectives/collective.hpp"
-#include "document/json.hpp"
 #include "document/reader.hpp"
 #include "links/profile/profile.hpp"
 #include "nccl/calibration.hpp"
-#include "nccl/layout.hpp"
 
 namespace stepsim::io {
 

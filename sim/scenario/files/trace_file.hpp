@@ -11,7 +11,6 @@
 //   - buckets are numbered from 0 in their order.
 
 #include "document/checked.hpp"
-#include "document/json.hpp"
 #include "layers/measured.hpp"
 #include "layers/model_table.hpp"
 #include "layers/trace.hpp"

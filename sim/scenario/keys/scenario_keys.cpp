@@ -1,7 +1,6 @@
 // The example is part of the schema and is checked against it.
 #include "scenario/keys/scenario_keys.hpp"
 
-#include "base/collected.hpp"
 #include "scenario/keys/problem_keys.hpp"
 
 namespace stepsim::study::keys {

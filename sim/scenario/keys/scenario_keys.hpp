@@ -1,14 +1,9 @@
 #pragma once
 // The keys of a scenario file, its root object.
 #include "document/fields/key.hpp"
-#include "document/fields/members.hpp"
-#include "document/fields/schema.hpp"
-#include "layers/variability.hpp"
-#include "scenario/conditions.hpp"
 #include "scenario/keys/cluster_keys.hpp"
 #include "scenario/keys/training_keys.hpp"
 #include "scenario/keys/workload_keys.hpp"
-#include "scenario/scenario.hpp"
 
 namespace stepsim::study::keys {
 

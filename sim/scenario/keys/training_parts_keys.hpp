@@ -5,7 +5,6 @@
 #include "document/fields/members.hpp"
 #include "scenario/files/keys/overlap_keys.hpp"
 #include "scenario/scenario_training.hpp"
-#include "scenario/training_parts.hpp"
 
 namespace stepsim::study::keys {
 

@@ -3,7 +3,6 @@
 // 5; interface /cluster/network/packet). Scenarios and lists of flows have the same block. Lists of
 // flows use only the push bound of `dlcp`; the other members of BoundedLoss are for training jobs.
 #include "document/reader.hpp"
-#include "links/packet/background.hpp"
 #include "programs/job/network_job.hpp"
 
 namespace stepsim::study {

@@ -1,10 +1,8 @@
 #include "study/reproduce/paper_records.hpp"
 
-#include "base/collected.hpp"
 #include "base/statistics.hpp"
 #include "document/csv.hpp"
 #include "document/fields/members.hpp"
-#include "document/file.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/files/trace_file.hpp"

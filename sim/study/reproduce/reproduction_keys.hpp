@@ -3,9 +3,7 @@
 
 #include "document/fields/members.hpp"
 #include "document/fields/schema.hpp"
-#include "document/fields/written.hpp"
 #include "study/reproduce/reproduction.hpp"
-#include "study/reproduce/speed_rules.hpp"
 
 namespace stepsim::reproduce::keys {
 

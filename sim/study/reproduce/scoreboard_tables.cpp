@@ -2,7 +2,6 @@
 
 #include "study/reproduce/scoreboard_tables.hpp"
 
-#include "base/collected.hpp"
 #include "base/shared_value.hpp"
 #include "document/csv.hpp"
 #include "document/file.hpp"

@@ -2,8 +2,6 @@
 
 #include <ranges>
 
-#include "base/collected.hpp"
-#include "document/fields/members.hpp"
 #include "document/json_text.hpp"
 #include "scenario/files/import_source.hpp"
 #include "scenario/keys/training_keys.hpp"

@@ -2,7 +2,6 @@
 
 #include <ranges>
 
-#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_file.hpp"
 #include "scenario/rules.hpp"

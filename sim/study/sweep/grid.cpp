@@ -4,12 +4,9 @@
 
 #include <array>
 
-#include "base/error.hpp"
 #include "document/json_text.hpp"
 #include "run/collective_keys.hpp"
 #include "run/summary_fields.hpp"
-#include "scenario/keys/scenario_keys.hpp"
-#include "scenario/scenario.hpp"
 #include "scenario/scenario_tree.hpp"
 
 namespace stepsim::study {

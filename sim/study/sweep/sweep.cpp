@@ -1,7 +1,6 @@
 #include "study/sweep/sweep.hpp"
 
 #include "document/json_text.hpp"
-#include "run/collective_file.hpp"
 #include "run/collective_keys.hpp"
 #include "run/collective_record.hpp"
 #include "study/sweep/sweep_point.hpp"

@@ -3,7 +3,6 @@
 // known at its points.
 #include "study/sweep/sweep_file.hpp"
 
-#include "base/collected.hpp"
 #include "document/json_text.hpp"
 #include "document/kind_use.hpp"
 #include "run/collective_record.hpp"

@@ -6,11 +6,9 @@
 
 #include <sys/resource.h>
 
-#include <iterator>
 #include <unordered_map>
 
 #include "document/json_text.hpp"
-#include "document/reader.hpp"
 
 namespace stepsim::study {
 

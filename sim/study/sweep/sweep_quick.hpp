@@ -14,7 +14,6 @@
 // equal.
 
 #include "buckets/sending.hpp"
-#include "collectives/formula/prepared_form.hpp"
 #include "run/memory_figures.hpp"
 #include "run/verdict.hpp"
 

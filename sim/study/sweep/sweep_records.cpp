@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "base/collected.hpp"
 #include "base/random.hpp"
 #include "document/csv.hpp"
 #include "document/json_text.hpp"

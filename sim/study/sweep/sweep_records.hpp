@@ -8,7 +8,6 @@
 //           point,status,<varied>[,replication],<summary, sorted>,method,error        RFC 4180
 
 #include "run/summary_fields.hpp"
-#include "study/sweep/grid.hpp"
 #include "study/sweep/sweep_file.hpp"
 
 namespace stepsim::study {

@@ -2,7 +2,6 @@
 // tables of the program give.
 #include "scenario/files/keys/samples_keys.hpp"
 
-#include "base/collected.hpp"
 #include "links/fabric/topology.hpp"
 #include "programs/training_program.hpp"
 #include "scenario/files/keys/model_keys.hpp"

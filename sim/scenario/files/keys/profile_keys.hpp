@@ -8,8 +8,6 @@
 
 #include "document/fields/schema.hpp"
 #include "scenario/files/keys/samples_keys.hpp"
-#include "scenario/files/keys/source_keys.hpp"
-#include "scenario/files/samples_file.hpp"
 
 namespace stepsim::io::keys {
 

@@ -5,7 +5,6 @@
 // set and of a point as its columns, so that both forms have the same ranges.
 #include "document/fields/key.hpp"
 #include "document/fields/schema.hpp"
-#include "links/profile/profile.hpp"
 #include "scenario/files/keys/source_keys.hpp"
 #include "scenario/files/samples_file.hpp"
 
