@@ -15,6 +15,30 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[]{
     {"hsdp", "hybrid_shard"},     {"NO_SHARD", "none"},
     {"FULL_SHARD", "full_shard"}, {"HYBRID_SHARD", "hybrid_shard"}};
 
+// Of a long list the words that begin as `word` does, by three letters or more: "llama9" finds
+// llama2_7b. Empty for a short list, which is shown whole.
+std::vector<std::string> of_one_family(std::string_view word,
+                                       std::span<const std::string_view> known) {
+  constexpr std::size_t kShown = 12, kLeastPart = 3;
+  std::vector<std::tuple<std::ptrdiff_t, std::size_t, std::string_view>> found;
+  for (const std::string_view candidate : known) {
+    const auto same =
+        std::mismatch(word.begin(), word.end(), candidate.begin(), candidate.end()).first -
+        word.begin();
+    if (known.size() > kShown && same >= std::ptrdiff_t{kLeastPart}) {
+      found.emplace_back(-same, edit_distance(word, candidate), candidate);
+    }
+  }
+  std::ranges::sort(found);
+  std::vector<std::string> words;
+  for (const auto& [same, distance, candidate] : found) {
+    if (same == std::get<0>(found.front()) && words.size() < 3) {
+      words.emplace_back(candidate);
+    }
+  }
+  return words;
+}
+
 } // namespace
 
 // The unrestricted Damerau-Levenshtein distance: row and column 0 are a border larger than any
@@ -94,34 +118,6 @@ std::vector<std::string> nearest_words(std::string_view word,
   }
   return words;
 }
-
-namespace {
-
-// Of a long list the words that begin as `word` does, by three letters or more: "llama9" finds
-// llama2_7b. Empty for a short list, which is shown whole.
-std::vector<std::string> of_one_family(std::string_view word,
-                                       std::span<const std::string_view> known) {
-  constexpr std::size_t kShown = 12, kLeastPart = 3;
-  std::vector<std::tuple<std::ptrdiff_t, std::size_t, std::string_view>> found;
-  for (const std::string_view candidate : known) {
-    const auto same =
-        std::mismatch(word.begin(), word.end(), candidate.begin(), candidate.end()).first -
-        word.begin();
-    if (known.size() > kShown && same >= std::ptrdiff_t{kLeastPart}) {
-      found.emplace_back(-same, edit_distance(word, candidate), candidate);
-    }
-  }
-  std::ranges::sort(found);
-  std::vector<std::string> words;
-  for (const auto& [same, distance, candidate] : found) {
-    if (same == std::get<0>(found.front()) && words.size() < 3) {
-      words.emplace_back(candidate);
-    }
-  }
-  return words;
-}
-
-} // namespace
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
   const std::vector<std::string> words = nearest_words(word, known);

@@ -202,6 +202,21 @@ constexpr std::array kTable{
 };
 // clang-format on
 
+// What may be a candidate with these nodes: an algorithm that knows levels where there are two,
+// with equal nodes if it needs them (unequal ones have only hierarchical_leader, COL 5.9), cards
+// that divide the GPUs for their rings, and a switch that adds.
+bool fits_nodes(AlgorithmId id, const Collective& collective) {
+  const NodeShape shape = node_shape(collective);
+  const bool both = shape.nodes > 1 && shape.gpus > 1;
+  const Algorithm& row = algorithm(id);
+  Collective candidate = collective;
+  candidate.algorithm = id;
+  return (has_level_algorithms(id) || both) && (shape.equal_nodes || !row.needs_equal_nodes) &&
+         (id != kRingRails ||
+          (shape.gpus % shape.cards == 0 && collective.links.fabric == nullptr)) &&
+         (!row.in_switch || !in_switch_problem(candidate));
+}
+
 } // namespace
 
 const Algorithm& algorithm(AlgorithmId id) {
@@ -257,23 +272,6 @@ const AlgorithmRow* find_algorithm(Op op, AlgorithmId algorithm) {
   return base::found_if(
       kTable, [&](const AlgorithmRow& row) { return row.op == op && row.algorithm == algorithm; });
 }
-
-// What may be a candidate with these nodes: an algorithm that knows levels where there are two,
-// with equal nodes if it needs them (unequal ones have only hierarchical_leader, COL 5.9), cards
-// that divide the GPUs for their rings, and a switch that adds.
-namespace {
-bool fits_nodes(AlgorithmId id, const Collective& collective) {
-  const NodeShape shape = node_shape(collective);
-  const bool both = shape.nodes > 1 && shape.gpus > 1;
-  const Algorithm& row = algorithm(id);
-  Collective candidate = collective;
-  candidate.algorithm = id;
-  return (has_level_algorithms(id) || both) && (shape.equal_nodes || !row.needs_equal_nodes) &&
-         (id != kRingRails ||
-          (shape.gpus % shape.cards == 0 && collective.links.fabric == nullptr)) &&
-         (!row.in_switch || !in_switch_problem(candidate));
-}
-} // namespace
 
 // Where messages have times of both directions, algorithms that lose them would look faster than
 // they are.

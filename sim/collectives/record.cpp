@@ -134,26 +134,6 @@ CompressedRecord compressed_part(const Compression& compression,
   return part;
 }
 
-} // namespace
-
-bool wants(AskedMethod asked, Method method, Method automatic) {
-  switch (asked) {
-  case AskedMethod::automatic:
-    return method == automatic;
-  case AskedMethod::closed_form:
-    return method == Method::closed_form;
-  case AskedMethod::max_plus:
-    return method == Method::max_plus;
-  case AskedMethod::events:
-    return method == Method::events;
-  case AskedMethod::all:
-    return true;
-  }
-  return false;
-}
-
-namespace {
-
 void check_range(double seconds) {
   constexpr double kMicroseconds = 1e6; // as tables show times
   if (!std::isfinite(seconds * kMicroseconds)) {
@@ -161,8 +141,26 @@ void check_range(double seconds) {
   }
 }
 
-} // namespace
+// Fills link, bandwidth_Bps, reduction_Bps, reduction_mode, chunking and blocks of the record.
+void fill_inputs(CollectiveRecord& record, const Collective& collective) {
+  record.link = collective.links.all;
+  double gamma = collective.reduction_s_per_byte;
+  if (const std::optional<UniformCost> cost = uniform_cost(collective)) {
+    record.link = cost->link;
+    gamma = cost->reduction_s_per_byte;
+  }
+  if (record.link.per_byte_s > 0) {
+    record.bandwidth_Bps = 1 / record.link.per_byte_s;
+  }
+  record.reduction_Bps = gamma > 0 ? 1 / gamma : 0;
+  record.reduction_mode = collective.options.reduction_mode;
+  record.chunking = collective.options.chunking;
+  record.blocks = resolve_blocks(collective);
+}
 
+// Fills the difference between the times, the bandwidths and the ratio to the bound, from the
+// times, ranks, bytes and bounds of the record. Throws SimulationError if a time is too large for a
+// double.
 // Bandwidths are those of nccl-tests: bytes over time, and times a factor that makes algorithms of
 // one operation comparable with the rate of a link.
 void fill_comparison(CollectiveRecord& record) {
@@ -189,20 +187,12 @@ void fill_comparison(CollectiveRecord& record) {
   }
 }
 
-void fill_inputs(CollectiveRecord& record, const Collective& collective) {
-  record.link = collective.links.all;
-  double gamma = collective.reduction_s_per_byte;
-  if (const std::optional<UniformCost> cost = uniform_cost(collective)) {
-    record.link = cost->link;
-    gamma = cost->reduction_s_per_byte;
-  }
-  if (record.link.per_byte_s > 0) {
-    record.bandwidth_Bps = 1 / record.link.per_byte_s;
-  }
-  record.reduction_Bps = gamma > 0 ? 1 / gamma : 0;
-  record.reduction_mode = collective.options.reduction_mode;
-  record.chunking = collective.options.chunking;
-  record.blocks = resolve_blocks(collective);
+} // namespace
+
+bool wants(AskedMethod asked, Method method, Method automatic) {
+  return asked == AskedMethod::all ||
+         (asked == AskedMethod::automatic ? method == automatic
+                                          : kAskedMethods[asked] == kMethods[method]);
 }
 
 double bus_factor(Op op, std::uint32_t ranks) { return nccl::bus_share(operation_of(op), ranks); }

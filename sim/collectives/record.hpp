@@ -86,12 +86,6 @@ struct CollectiveRecord {
 // Whether `asked` includes `method`. `automatic` is the method that AskedMethod::automatic stands
 // for.
 [[nodiscard]] bool wants(AskedMethod asked, Method method, Method automatic);
-// Fills link, bandwidth_Bps, reduction_Bps, reduction_mode, chunking and blocks of the record.
-void fill_inputs(CollectiveRecord& record, const Collective& collective);
-// Fills the difference between the times, the bandwidths and the ratio to the bound, from the
-// times, ranks, bytes and bounds of the record. Throws SimulationError if a time is too large for a
-// double.
-void fill_comparison(CollectiveRecord& record);
 
 // Evaluates one compressed exchange and reports it like a collective, as a CollectiveRecord.
 

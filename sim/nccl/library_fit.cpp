@@ -129,6 +129,23 @@ void append_errors(const LibraryFit& whole, std::vector<MeasuredPoint> kept,
   }
 }
 
+// Refits on every second size of each operation and shape and returns the errors on the other
+// sizes; no errors if no operation and shape has two sizes.
+HeldOut leave_sizes_out(const LibraryFit& fit) {
+  HeldOut held{.shape = {0, 0}, .physical = {}, .corrected = {}};
+  std::vector<MeasuredPoint> kept;
+  std::vector<MeasuredPoint> left_out;
+  std::map<std::tuple<Operation, std::uint32_t, std::uint32_t>, int> seen;
+  for (const MeasuredPoint& point : fit.fitted.points) {
+    const int place = seen[{point.operation, point.shape.nodes, point.shape.gpus}]++;
+    (place % 2 == 0 ? kept : left_out).push_back(point);
+  }
+  if (!left_out.empty()) {
+    append_errors(fit, std::move(kept), left_out, held);
+  }
+  return held;
+}
+
 } // namespace
 
 LibraryFit fit_library(const NodeType& node, std::vector<MeasuredPoint> points, Version version) {
@@ -180,21 +197,6 @@ std::vector<HeldOut> leave_shapes_out(const LibraryFit& fit) {
     append_errors(fit, std::move(kept), left_out, held);
   }
   return result;
-}
-
-HeldOut leave_sizes_out(const LibraryFit& fit) {
-  HeldOut held{.shape = {0, 0}, .physical = {}, .corrected = {}};
-  std::vector<MeasuredPoint> kept;
-  std::vector<MeasuredPoint> left_out;
-  std::map<std::tuple<Operation, std::uint32_t, std::uint32_t>, int> seen;
-  for (const MeasuredPoint& point : fit.fitted.points) {
-    const int place = seen[{point.operation, point.shape.nodes, point.shape.gpus}]++;
-    (place % 2 == 0 ? kept : left_out).push_back(point);
-  }
-  if (!left_out.empty()) {
-    append_errors(fit, std::move(kept), left_out, held);
-  }
-  return held;
 }
 
 std::vector<double> left_out_errors(const LibraryFit& fit, const std::vector<HeldOut>& shapes) {

@@ -37,9 +37,6 @@ struct HeldOut {
 // Refits without each shape in turn and returns the errors on that shape, shapes ascending. Empty
 // if there is only one shape.
 [[nodiscard]] std::vector<HeldOut> leave_shapes_out(const LibraryFit& fit);
-// Refits on every second size of each operation and shape and returns the errors on the other
-// sizes; no errors if no operation and shape has two sizes.
-[[nodiscard]] HeldOut leave_sizes_out(const LibraryFit& fit);
 // Errors of the model without correction on all shapes that were left out in turn, or on the sizes
 // left out if there is only one shape.
 [[nodiscard]] std::vector<double> left_out_errors(const LibraryFit& fit,

@@ -21,6 +21,17 @@ std::string variables(std::string_view Colour::*theme) {
   return out + " }\n";
 }
 
+constexpr std::array<RankLook, kRanks> kLooks{
+    {{kColours[0].light, "", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"},
+     {kColours[1].light, "9 4", "M-3.5-3.5h7v7h-7z"},
+     {kColours[2].light, "2 3", "M0-4.8L4.4 3.2h-8.8z"},
+     {kColours[3].light, "12 3 3 3", "M0-5L5 0L0 5L-5 0z"},
+     {kColours[4].light, "5 2 1 2 1 2", "M-4-4L4 4M-4 4L4-4"}}};
+
+std::string marker_name(std::string_view id, std::size_t rank, bool hollow) {
+  return std::string(id).append(hollow ? "h" : "m").append(std::to_string(rank));
+}
+
 } // namespace
 
 const Colour& colour(std::string_view name) {
@@ -47,21 +58,6 @@ std::string theme_style() {
   }
   return out.append("  svg text:not([fill]) { fill: ").append(kColours[4].dark) + "; }\n}\n";
 }
-
-namespace {
-
-constexpr std::array<RankLook, kRanks> kLooks{
-    {{kColours[0].light, "", "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z"},
-     {kColours[1].light, "9 4", "M-3.5-3.5h7v7h-7z"},
-     {kColours[2].light, "2 3", "M0-4.8L4.4 3.2h-8.8z"},
-     {kColours[3].light, "12 3 3 3", "M0-5L5 0L0 5L-5 0z"},
-     {kColours[4].light, "5 2 1 2 1 2", "M-4-4L4 4M-4 4L4-4"}}};
-
-std::string marker_name(std::string_view id, std::size_t rank, bool hollow) {
-  return std::string(id).append(hollow ? "h" : "m").append(std::to_string(rank));
-}
-
-} // namespace
 
 const RankLook& rank_look(std::size_t rank) {
   assert(rank < kRanks && "a figure has five looks");

@@ -163,37 +163,6 @@ void place_ranks(io::Fields& fields, const ParseContext& context, const links::T
   out.links.fabric = std::make_shared<const links::RankFabric>(*std::move(fabric));
 }
 
-} // namespace
-
-void parse_collective_network(io::Fields& fields, const ParseContext& context,
-                              CollectiveFile& file) {
-  if (fields.has("links") && fields.has("topology")) {
-    context.problems.add(fields.json(), "/links and /topology exclude each other");
-  }
-  const io::Json* json = fields.given("topology");
-  const auto topology = json != nullptr && context.problems.empty()
-                            ? parse_topology_field(*json, context)
-                            : std::nullopt;
-  parse_nodes(fields, context,
-              topology ? context.files.routed(*topology)->fabric.gpus_per_machine : 0, file);
-  parse_link(fields, context, file);
-  for (std::string* name : {&file.cluster.network.calibration, &file.cluster.intra_calibration}) {
-    renew_name(*name, file.warnings);
-  }
-  parse_links_key(fields, context, file);
-  set_levels(fields, context, file);
-  collectives::Links& links = file.collective.links;
-  if (links.two_level && links.all.per_byte_s == 0 && !topology && !file.question &&
-      !fields.has("links")) { // nothing leaves the machine
-    links.all = links.two_level->intra;
-  }
-  if (topology && context.problems.empty()) {
-    place_ranks(fields, context, *topology, file);
-  }
-}
-
-namespace {
-
 // Several interfaces next to an algorithm that uses one of them are a mistake.
 void refuse_idle_interfaces(const CollectiveFile& file, const io::Json& tree,
                             io::Problems& problems) {
@@ -276,6 +245,33 @@ void refuse_other_keys(const CollectiveFile& file, const io::Json& tree, io::Pro
 }
 
 } // namespace
+
+void parse_collective_network(io::Fields& fields, const ParseContext& context,
+                              CollectiveFile& file) {
+  if (fields.has("links") && fields.has("topology")) {
+    context.problems.add(fields.json(), "/links and /topology exclude each other");
+  }
+  const io::Json* json = fields.given("topology");
+  const auto topology = json != nullptr && context.problems.empty()
+                            ? parse_topology_field(*json, context)
+                            : std::nullopt;
+  parse_nodes(fields, context,
+              topology ? context.files.routed(*topology)->fabric.gpus_per_machine : 0, file);
+  parse_link(fields, context, file);
+  for (std::string* name : {&file.cluster.network.calibration, &file.cluster.intra_calibration}) {
+    renew_name(*name, file.warnings);
+  }
+  parse_links_key(fields, context, file);
+  set_levels(fields, context, file);
+  collectives::Links& links = file.collective.links;
+  if (links.two_level && links.all.per_byte_s == 0 && !topology && !file.question &&
+      !fields.has("links")) { // nothing leaves the machine
+    links.all = links.two_level->intra;
+  }
+  if (topology && context.problems.empty()) {
+    place_ranks(fields, context, *topology, file);
+  }
+}
 
 void refuse_unused_keys(const CollectiveFile& file, const io::Json& tree, io::Problems& problems) {
   refuse_other_keys(file, tree, problems);

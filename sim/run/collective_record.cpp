@@ -157,6 +157,81 @@ void set_bound(io::Json& tree, const LibraryRecord& record) {
   tree.set("gap_ratio", positive_or_null(record.gap));
 }
 
+// `of(method)` for each method that is asked for; empty stands for the one that is chosen.
+template <typename Of> double seconds_of(collectives::AskedMethod asked, Of of) {
+  return asked == collectives::AskedMethod::all
+             ? of(collectives::Method::max_plus) + of(collectives::Method::events)
+             : of(collectives::kMethods.find(collectives::kAskedMethods[asked]));
+}
+
+// "nvls_tree/simple"
+std::string pair_text(const io::Json& record, std::string_view algorithm) {
+  return record.find(algorithm)->as_string() + "/" + record.find("protocol")->as_string();
+}
+
+std::string microseconds(double value) { return base::significant(value, 4) + " us"; }
+
+// Completes the sentence about what sets the time.
+std::string_view limit_sentence(std::string_view limit) {
+  struct Row {
+    std::string_view limit, sentence;
+  };
+  static constexpr std::array kRows{
+      Row{"nic", "The network cards limit it."},
+      Row{"nvlink", "The links inside the nodes limit it."},
+      Row{"pcie", "The PCIe links inside the nodes limit it."},
+      Row{"mix", "The rate of a ring that leaves the node limits it."},
+      Row{"protocol_cap", "A limit of the protocol or of its channels sets the time."},
+      Row{"latency", "More of the time is latency than transfer."},
+      Row{"floor", "It takes no less than the launch."},
+      Row{"bound", "The time is the physical lower bound."}};
+  const Row* row = base::found(kRows, limit, &Row::limit);
+  return row == nullptr ? "" : row->sentence;
+}
+
+// The record of `file`, whose `question` must be complete (ask_library()).
+io::Json library_record(const CollectiveFile& file) {
+  const LibraryRecord record = nccl::predict(*file.question);
+  collectives::CollectiveRecord common;
+  common.op = file.collective.op;
+  common.ranks = file.collective.ranks;
+  common.bytes = record.bytes;
+  common.closed_form_s = record.seconds;
+  common.method = collectives::Method::closed_form;
+  common.seconds = record.seconds;
+  common.warnings = record.warnings;
+  if (record.algbw_Bps > 0) {
+    common.algbw_Bps = record.algbw_Bps;
+    common.busbw_Bps = record.busbw_Bps;
+  }
+  io::Json tree = record_tree(common);
+  add_library_keys(tree);
+  for (const std::string_view key : kScheduleKeys) {
+    tree.set(std::string(key), nullptr);
+  }
+  set_bound(tree, record);
+  tree.set("algorithm", "library");
+  tree.set("model", "nccl");
+  tree.set("nodes", record.shape.nodes);
+  tree.set("gpus_per_node", record.shape.gpus);
+  io::set_members<&LibraryRecord::seconds, &LibraryRecord::physical_s, &LibraryRecord::channels,
+                  &LibraryRecord::latency_part_s, &LibraryRecord::transfer_part_s,
+                  &LibraryRecord::cross_part_s, &LibraryRecord::bound_s>(record, tree);
+  tree.set("low_s", record.interval.low);
+  tree.set("high_s", record.interval.high);
+  tree.set("chosen", nccl::kAlgorithms[record.chosen.algorithm]);
+  tree.set("protocol", nccl::kProtocols[record.chosen.protocol]);
+  tree.set("choice", nccl::kChoices[record.choice]);
+  tree.set("published_us", record.published_s * 1e6);
+  tree.set("limited_by", nccl::kLimits[record.limited_by]);
+  tree.set("runner_up", runner_up_tree(record));
+  tree.set("gap", positive_or_null(record.gap));
+  tree.set("preset", io::text_or_null(record.preset));
+  tree.set("calibration", io::text_or_null(record.calibration));
+  tree.set("overrides", overrides_of(file));
+  return tree;
+}
+
 } // namespace
 
 io::Json record_tree(const CollectiveRecord& record) {
@@ -220,17 +295,6 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree) {
     tree.set("reduction_Bps", file.cluster.network.reduction_Bps);
   }
 }
-
-namespace {
-
-// `of(method)` for each method that is asked for; empty stands for the one that is chosen.
-template <typename Of> double seconds_of(collectives::AskedMethod asked, Of of) {
-  return asked == collectives::AskedMethod::all
-             ? of(collectives::Method::max_plus) + of(collectives::Method::events)
-             : of(collectives::kMethods.find(collectives::kAskedMethods[asked]));
-}
-
-} // namespace
 
 double estimated_seconds(const CollectiveFile& file, bool per_rank) {
   if (file.question) {
@@ -298,77 +362,6 @@ void add_library_keys(io::Json& record) {
     }
   }
 }
-
-io::Json library_record(const CollectiveFile& file) {
-  const LibraryRecord record = nccl::predict(*file.question);
-  collectives::CollectiveRecord common;
-  common.op = file.collective.op;
-  common.ranks = file.collective.ranks;
-  common.bytes = record.bytes;
-  common.closed_form_s = record.seconds;
-  common.method = collectives::Method::closed_form;
-  common.seconds = record.seconds;
-  common.warnings = record.warnings;
-  if (record.algbw_Bps > 0) {
-    common.algbw_Bps = record.algbw_Bps;
-    common.busbw_Bps = record.busbw_Bps;
-  }
-  io::Json tree = record_tree(common);
-  add_library_keys(tree);
-  for (const std::string_view key : kScheduleKeys) {
-    tree.set(std::string(key), nullptr);
-  }
-  set_bound(tree, record);
-  tree.set("algorithm", "library");
-  tree.set("model", "nccl");
-  tree.set("nodes", record.shape.nodes);
-  tree.set("gpus_per_node", record.shape.gpus);
-  io::set_members<&LibraryRecord::seconds, &LibraryRecord::physical_s, &LibraryRecord::channels,
-                  &LibraryRecord::latency_part_s, &LibraryRecord::transfer_part_s,
-                  &LibraryRecord::cross_part_s, &LibraryRecord::bound_s>(record, tree);
-  tree.set("low_s", record.interval.low);
-  tree.set("high_s", record.interval.high);
-  tree.set("chosen", nccl::kAlgorithms[record.chosen.algorithm]);
-  tree.set("protocol", nccl::kProtocols[record.chosen.protocol]);
-  tree.set("choice", nccl::kChoices[record.choice]);
-  tree.set("published_us", record.published_s * 1e6);
-  tree.set("limited_by", nccl::kLimits[record.limited_by]);
-  tree.set("runner_up", runner_up_tree(record));
-  tree.set("gap", positive_or_null(record.gap));
-  tree.set("preset", io::text_or_null(record.preset));
-  tree.set("calibration", io::text_or_null(record.calibration));
-  tree.set("overrides", overrides_of(file));
-  return tree;
-}
-
-namespace {
-
-// "nvls_tree/simple"
-std::string pair_text(const io::Json& record, std::string_view algorithm) {
-  return record.find(algorithm)->as_string() + "/" + record.find("protocol")->as_string();
-}
-
-std::string microseconds(double value) { return base::significant(value, 4) + " us"; }
-
-// Completes the sentence about what sets the time.
-std::string_view limit_sentence(std::string_view limit) {
-  struct Row {
-    std::string_view limit, sentence;
-  };
-  static constexpr std::array kRows{
-      Row{"nic", "The network cards limit it."},
-      Row{"nvlink", "The links inside the nodes limit it."},
-      Row{"pcie", "The PCIe links inside the nodes limit it."},
-      Row{"mix", "The rate of a ring that leaves the node limits it."},
-      Row{"protocol_cap", "A limit of the protocol or of its channels sets the time."},
-      Row{"latency", "More of the time is latency than transfer."},
-      Row{"floor", "It takes no less than the launch."},
-      Row{"bound", "The time is the physical lower bound."}};
-  const Row* row = base::found(kRows, limit, &Row::limit);
-  return row == nullptr ? "" : row->sentence;
-}
-
-} // namespace
 
 std::string library_sentence(const io::Json& record) {
   const auto us = [](const io::Json& tree, const char* key, double factor) {

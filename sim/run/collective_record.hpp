@@ -50,9 +50,6 @@ void set_written_rates(const CollectiveFile& file, io::Json& tree);
 // output have the same keys.
 void add_library_keys(io::Json& record);
 
-// The record of `file`, whose `question` must be complete (ask_library()).
-[[nodiscard]] io::Json library_record(const CollectiveFile& file);
-
 // The record in words: "NCCL would use nvls_tree/simple, which it expects to take 6229 us (next
 // tree/simple, 6444 us); the prediction is 6000 us. The network cards limit it." NCCL chooses by
 // its own expectation, so that another pair may be predicted to be faster; a sentence then says so.

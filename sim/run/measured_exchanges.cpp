@@ -37,6 +37,36 @@ std::optional<Cluster> with_ranks(const Cluster& cluster, std::int64_t ranks) {
   return small;
 }
 
+// A part of the other run with the same name; without one nothing moves.
+IntervalPart part_of(const Summary& summary, std::string_view factor) {
+  const auto found = std::ranges::find(summary.interval_parts, factor, &IntervalPart::factor);
+  return found == summary.interval_parts.end() ? IntervalPart{.factor = factor} : *found;
+}
+
+void set_interval_of(const Summary& asked, const Summary& measured, MeasuredTotal& total) {
+  double up = kSeriesSpread * kSeriesSpread;
+  double down = up;
+  const auto add = [&](const IntervalPart& x, const IntervalPart& y) {
+    const double high = x.at_high - y.at_high;
+    const double low = x.at_low - y.at_low;
+    const double longer = std::max({0.0, high, low});
+    const double shorter = std::min({0.0, high, low});
+    up += longer * longer;
+    down += shorter * shorter;
+  };
+  for (const IntervalPart& part : asked.interval_parts) {
+    add(part, part_of(measured, part.factor));
+  }
+  for (const IntervalPart& part : measured.interval_parts) {
+    if (std::ranges::find(asked.interval_parts, part.factor, &IntervalPart::factor) ==
+        asked.interval_parts.end()) {
+      add({.factor = part.factor}, part);
+    }
+  }
+  total.low_s = total.step_s * std::exp(-kQuantile80 * std::sqrt(down));
+  total.high_s = total.step_s * std::exp(kQuantile80 * std::sqrt(up));
+}
+
 } // namespace
 
 std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario) {
@@ -102,40 +132,6 @@ std::optional<std::string> far_exchanges(const Scenario& scenario,
               : "those above 1 may contain waiting for the slowest rank; below 1, the "
                 "network of the trace was faster");
 }
-
-namespace {
-
-// A part of the other run with the same name; without one nothing moves.
-IntervalPart part_of(const Summary& summary, std::string_view factor) {
-  const auto found = std::ranges::find(summary.interval_parts, factor, &IntervalPart::factor);
-  return found == summary.interval_parts.end() ? IntervalPart{.factor = factor} : *found;
-}
-
-void set_interval_of(const Summary& asked, const Summary& measured, MeasuredTotal& total) {
-  double up = kSeriesSpread * kSeriesSpread;
-  double down = up;
-  const auto add = [&](const IntervalPart& x, const IntervalPart& y) {
-    const double high = x.at_high - y.at_high;
-    const double low = x.at_low - y.at_low;
-    const double longer = std::max({0.0, high, low});
-    const double shorter = std::min({0.0, high, low});
-    up += longer * longer;
-    down += shorter * shorter;
-  };
-  for (const IntervalPart& part : asked.interval_parts) {
-    add(part, part_of(measured, part.factor));
-  }
-  for (const IntervalPart& part : measured.interval_parts) {
-    if (std::ranges::find(asked.interval_parts, part.factor, &IntervalPart::factor) ==
-        asked.interval_parts.end()) {
-      add({.factor = part.factor}, part);
-    }
-  }
-  total.low_s = total.step_s * std::exp(-kQuantile80 * std::sqrt(down));
-  total.high_s = total.step_s * std::exp(kQuantile80 * std::sqrt(up));
-}
-
-} // namespace
 
 MeasuredTotal corrected_by(const Result& asked, const Result& measured, double measured_s) {
   const bool one_measured = measured.scenario->cluster.nodes == 1;

@@ -27,27 +27,6 @@ bool waits_for_all(const Scenario& scenario) {
          });
 }
 
-} // namespace
-
-bool merge_is_certified(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  const Training& training = scenario.training;
-  return training.algorithm == TrainingAlgorithm::sync_sgd && !accumulates_or_shards(scenario) &&
-         !simulates_messages(scenario) && !is_simulated(scenario) && !training.overlap.any() &&
-         !scenario.variability.varies() && training.input.value == 0 && training.wait.value == 0 &&
-         !is_compressed(scenario) && !communication.plan_cost && !communication.reduce_broadcast &&
-         !scenario.cluster.network.planned_curve && waits_for_all(scenario);
-}
-
-bool searches_merge(const Scenario& scenario) {
-  const Communication& communication = scenario.communication;
-  return communication.schedule == buckets::Schedule::optimal && !communication.merge_of &&
-         !communication.plan_cost && !is_simulated(scenario) && !simulates_messages(scenario) &&
-         !merge_is_certified(scenario);
-}
-
-namespace {
-
 // The fastest of `tried` by the period that `find` gives to each, if that is below the limit; empty
 // where it gives none.
 template <class Find>
@@ -88,7 +67,51 @@ std::optional<FastestMerge> fastest_of(std::span<const buckets::Schedule> tried,
   });
 }
 
+// Every message is asked, as with `auto` the algorithm depends on its size, and a closed form may
+// be an upper bound for some sizes only.
+template <class Ask> bool any_form(const Scenario& scenario, const buckets::Plan& plan, Ask ask) {
+  collectives::Collective collective = exchange_of(scenario);
+  return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const buckets::Group& group) {
+           collective.bytes = static_cast<double>(group.bytes.value);
+           const collectives::Collective asked = collectives::with_chosen_algorithm(collective);
+           return collective.bytes > 0 &&
+                  ask(asked.homogeneous() ? collectives::closed_form(asked) : std::nullopt);
+         });
+}
+
+bool has_formula(const Scenario& scenario, const buckets::Plan& plan) {
+  return !any_form(scenario, plan, [](const auto& form) { return !form; });
+}
+
+bool formula_is_bound(const Scenario& scenario, const buckets::Plan& plan) {
+  return any_form(scenario, plan, [](const auto& form) { return form && form->upper_bound; });
+}
+
+// Whether a run takes the times that planners see: messages are whole all-reduces, and nothing but
+// they delays a worker.
+bool runs_as_planned(const Scenario& scenario) {
+  return !scenario.communication.reduce_broadcast && !scenario.variability.varies() &&
+         !scenario.training.overlap.any();
+}
+
 } // namespace
+
+bool merge_is_certified(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  const Training& training = scenario.training;
+  return training.algorithm == TrainingAlgorithm::sync_sgd && !accumulates_or_shards(scenario) &&
+         !simulates_messages(scenario) && !is_simulated(scenario) && !training.overlap.any() &&
+         !scenario.variability.varies() && training.input.value == 0 && training.wait.value == 0 &&
+         !is_compressed(scenario) && !communication.plan_cost && !communication.reduce_broadcast &&
+         !scenario.cluster.network.planned_curve && waits_for_all(scenario);
+}
+
+bool searches_merge(const Scenario& scenario) {
+  const Communication& communication = scenario.communication;
+  return communication.schedule == buckets::Schedule::optimal && !communication.merge_of &&
+         !communication.plan_cost && !is_simulated(scenario) && !simulates_messages(scenario) &&
+         !merge_is_certified(scenario);
+}
 
 FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   std::int64_t sent = 0;
@@ -120,30 +143,6 @@ FastestMerge fastest_merge(const Scenario& scenario, ProgramMemory* memory) {
   });
 }
 
-namespace {
-
-// Every message is asked, as with `auto` the algorithm depends on its size, and a closed form may
-// be an upper bound for some sizes only.
-template <class Ask> bool any_form(const Scenario& scenario, const buckets::Plan& plan, Ask ask) {
-  collectives::Collective collective = exchange_of(scenario);
-  return exchanges(scenario) && std::ranges::any_of(plan.groups, [&](const buckets::Group& group) {
-           collective.bytes = static_cast<double>(group.bytes.value);
-           const collectives::Collective asked = collectives::with_chosen_algorithm(collective);
-           return collective.bytes > 0 &&
-                  ask(asked.homogeneous() ? collectives::closed_form(asked) : std::nullopt);
-         });
-}
-
-bool has_formula(const Scenario& scenario, const buckets::Plan& plan) {
-  return !any_form(scenario, plan, [](const auto& form) { return !form; });
-}
-
-bool formula_is_bound(const Scenario& scenario, const buckets::Plan& plan) {
-  return any_form(scenario, plan, [](const auto& form) { return form && form->upper_bound; });
-}
-
-} // namespace
-
 bool has_merge_figures(const Scenario& scenario) {
   const Training& training = scenario.training;
   const bool in_step =
@@ -152,17 +151,6 @@ bool has_merge_figures(const Scenario& scenario) {
   return in_step && !accumulates_or_shards(scenario) && !simulates_messages(scenario) &&
          !is_compressed(scenario);
 }
-
-namespace {
-
-// Whether a run takes the times that planners see: messages are whole all-reduces, and nothing but
-// they delays a worker.
-bool runs_as_planned(const Scenario& scenario) {
-  return !scenario.communication.reduce_broadcast && !scenario.variability.varies() &&
-         !scenario.training.overlap.any();
-}
-
-} // namespace
 
 void fill_greedy(const Scenario& scenario, const buckets::Problem& problem,
                  const buckets::Plan& plan, Summary& summary) {

@@ -247,6 +247,54 @@ void finish(const Scenario& scenario, Result& result, ProgramMemory* memory) {
   fill_following(scenario, result.summary);
 }
 
+// Units are planned once, whatever conditions are moved.
+Result run_with_best_units(const Scenario& scenario, Detail detail) {
+  const buckets::UnitPlan plan = best_units(scenario);
+  Scenario planned = scenario;
+  planned.training.sharding.wrapping = wrapping_of(plan.cuts);
+  Result result = run(planned, detail);
+  if (result.scenario) {
+    result.scenario->training.sharding.wrapping = scenario.training.sharding.wrapping;
+  }
+  result.summary.certified = plan.certified;
+  return result;
+}
+
+// Figures become what their rows say; what is no mean but follows from means is found again.
+void average(const std::vector<Summary>& all, Summary& summary) {
+  const Summary& first = all.front();
+  // Empty where a replication has no such figure.
+  const auto mean = [&](SummaryNumber number, bool weighted) -> std::optional<double> {
+    double sum = 0;
+    for (const Summary& each : all) {
+      if (!(each.*number)) {
+        return std::nullopt;
+      }
+      sum += *(each.*number) * (weighted ? step_of(each) : 1);
+    }
+    return sum / static_cast<double>(all.size());
+  };
+  const double period = *mean(&Summary::iteration_time_s, false);
+  for (const SummaryField& field : kSummaryFields) {
+    const bool weighted = field.replicated == Replicated::weighted;
+    if (field.replicated == Replicated::mean || (weighted && period > 0)) {
+      const SummaryNumber number = std::get<SummaryNumber>(field.value);
+      summary.*number = mean(number, weighted);
+      if (weighted && summary.*number) {
+        *(summary.*number) /= period;
+      }
+    }
+  }
+  fill_communication(*summary.communication_s, *summary.exposed_communication_s, summary);
+  if (first.scaling_efficiency.value_or(0) > 0 && period > 0) {
+    summary.scaling_efficiency = std::min(1.0, *summary.scaling_efficiency);
+    summary.speedup = *first.speedup / *first.scaling_efficiency * *summary.scaling_efficiency;
+  }
+  if (summary.samples_per_s) {
+    *summary.samples_per_s *= step_of(first) / period;
+  }
+}
+
 } // namespace
 
 double period_of(const Scenario& scenario, ProgramMemory* memory, const ProgramMemory* like) {
@@ -266,23 +314,6 @@ Scenario deciding(const Scenario& scenario) {
   Scenario starts = without_transfers(scenario);
   return starts_decide(period_of(starts), period_of(transfers)) ? starts : transfers;
 }
-
-namespace {
-
-// Units are planned once, whatever conditions are moved.
-Result run_with_best_units(const Scenario& scenario, Detail detail) {
-  const buckets::UnitPlan plan = best_units(scenario);
-  Scenario planned = scenario;
-  planned.training.sharding.wrapping = wrapping_of(plan.cuts);
-  Result result = run(planned, detail);
-  if (result.scenario) {
-    result.scenario->training.sharding.wrapping = scenario.training.sharding.wrapping;
-  }
-  result.summary.certified = plan.certified;
-  return result;
-}
-
-} // namespace
 
 Result run(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   const Sharding& sharding = scenario.training.sharding;
@@ -325,45 +356,6 @@ Scenario replicated(Scenario scenario, std::int64_t replication) {
   }
   return scenario;
 }
-
-namespace {
-
-// Figures become what their rows say; what is no mean but follows from means is found again.
-void average(const std::vector<Summary>& all, Summary& summary) {
-  const Summary& first = all.front();
-  // Empty where a replication has no such figure.
-  const auto mean = [&](SummaryNumber number, bool weighted) -> std::optional<double> {
-    double sum = 0;
-    for (const Summary& each : all) {
-      if (!(each.*number)) {
-        return std::nullopt;
-      }
-      sum += *(each.*number) * (weighted ? step_of(each) : 1);
-    }
-    return sum / static_cast<double>(all.size());
-  };
-  const double period = *mean(&Summary::iteration_time_s, false);
-  for (const SummaryField& field : kSummaryFields) {
-    const bool weighted = field.replicated == Replicated::weighted;
-    if (field.replicated == Replicated::mean || (weighted && period > 0)) {
-      const SummaryNumber number = std::get<SummaryNumber>(field.value);
-      summary.*number = mean(number, weighted);
-      if (weighted && summary.*number) {
-        *(summary.*number) /= period;
-      }
-    }
-  }
-  fill_communication(*summary.communication_s, *summary.exposed_communication_s, summary);
-  if (first.scaling_efficiency.value_or(0) > 0 && period > 0) {
-    summary.scaling_efficiency = std::min(1.0, *summary.scaling_efficiency);
-    summary.speedup = *first.speedup / *first.scaling_efficiency * *summary.scaling_efficiency;
-  }
-  if (summary.samples_per_s) {
-    *summary.samples_per_s *= step_of(first) / period;
-  }
-}
-
-} // namespace
 
 // The first replication has the seed of the scenario, so that one replication is the plain run.
 Result run_replications(const Scenario& scenario, std::int64_t replications) {

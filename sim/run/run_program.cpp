@@ -140,71 +140,6 @@ double computing_period(const Scenario& scenario) {
   return period_alone(dry, *memory.made);
 }
 
-} // namespace
-
-// Against an update of all parameters, sharding would look like a gain in computing that
-// hides exposed communication.
-double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
-  const Training& training = scenario.training;
-  const bool shards = training.sharding.any();
-  const auto batches = static_cast<double>(training.micro_batches);
-  const double computing = batches * scenario.conditions.alone;
-  const double forward = computing * scenario.workload.forward().value;
-  const double backward = computing * scenario.workload.backward().value;
-  const double update = training.update.value / (shards ? shard_count(scenario) : 1);
-  const double input = batches * training.input.value;
-  const auto step_s = [&](double factor) {
-    const double busy = factor * backward + factor * forward;
-    return (training.input_pipelined ? std::max(busy, input) : busy + input) + factor * update;
-  };
-  const layers::Jitter jitter = jitter_of(scenario);
-  if (scenario.variability.compute_cv <= 0) {
-    return step_s(jitter.fastest());
-  }
-  double sum = 0;
-  for (std::uint32_t w = 0; w < jitter.workers(); ++w) {
-    const double pace = jitter.fastest() / jitter.straggler(w);
-    for (std::int64_t t = first + 1; t <= last + 1; ++t) {
-      sum += step_s(pace * jitter.compute(w, t));
-    }
-  }
-  return sum / (static_cast<double>(jitter.workers()) * static_cast<double>(last - first + 1));
-}
-
-double program_period(const Scenario& whole, ProgramMemory* memory, const ProgramMemory* like) {
-  if (whole.training.async()) {
-    return step_of(run_async_server(whole).summary);
-  }
-  if (searches_width(whole)) {
-    return program_period(with_best_width(whole));
-  }
-  if (searches_merge(whole)) {
-    return fastest_merge(whole, memory).period_s;
-  }
-  if (memory == nullptr) {
-    ProgramMemory own;
-    return program_period(whole, &own, like);
-  }
-  const Communication& communication = whole.communication;
-  const buckets::Schedule merge = communication.merge_of.value_or(communication.schedule);
-  constexpr std::size_t kFew = 32; // buckets: a program that keeps them is retimed in less
-  const bool kept = like != nullptr && like->made && !buckets::planner(merge).reads_cost;
-  if (!(kept && like->made->plan.groups.size() < kFew) && StepPeriod::is_for(whole)) {
-    const bool timed = kept && like->links == whole.conditions.links &&
-                       like->made->program.ranks == whole.cluster.ranks();
-    if (const auto period =
-            StepPeriod(whole, memory->step(), timed ? &*like->made : nullptr)(merge)) {
-      return *period;
-    }
-  }
-  const std::optional<Scenario> part = first_of_jobs(whole);
-  const Scenario& scenario = part ? *part : whole;
-  renew(scenario, simulates_messages(whole), MadeFor::period, like, *memory);
-  return evaluated_period(whole, scenario, *memory->made) / memory->made->program.steps;
-}
-
-namespace {
-
 Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   const std::optional<Scenario> part = first_of_jobs(whole);
   const Scenario& scenario = part ? *part : whole;
@@ -343,6 +278,67 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
 }
 
 } // namespace
+
+// Against an update of all parameters, sharding would look like a gain in computing that
+// hides exposed communication.
+double alone_seconds(const Scenario& scenario, std::int64_t first, std::int64_t last) {
+  const Training& training = scenario.training;
+  const bool shards = training.sharding.any();
+  const auto batches = static_cast<double>(training.micro_batches);
+  const double computing = batches * scenario.conditions.alone;
+  const double forward = computing * scenario.workload.forward().value;
+  const double backward = computing * scenario.workload.backward().value;
+  const double update = training.update.value / (shards ? shard_count(scenario) : 1);
+  const double input = batches * training.input.value;
+  const auto step_s = [&](double factor) {
+    const double busy = factor * backward + factor * forward;
+    return (training.input_pipelined ? std::max(busy, input) : busy + input) + factor * update;
+  };
+  const layers::Jitter jitter = jitter_of(scenario);
+  if (scenario.variability.compute_cv <= 0) {
+    return step_s(jitter.fastest());
+  }
+  double sum = 0;
+  for (std::uint32_t w = 0; w < jitter.workers(); ++w) {
+    const double pace = jitter.fastest() / jitter.straggler(w);
+    for (std::int64_t t = first + 1; t <= last + 1; ++t) {
+      sum += step_s(pace * jitter.compute(w, t));
+    }
+  }
+  return sum / (static_cast<double>(jitter.workers()) * static_cast<double>(last - first + 1));
+}
+
+double program_period(const Scenario& whole, ProgramMemory* memory, const ProgramMemory* like) {
+  if (whole.training.async()) {
+    return step_of(run_async_server(whole).summary);
+  }
+  if (searches_width(whole)) {
+    return program_period(with_best_width(whole));
+  }
+  if (searches_merge(whole)) {
+    return fastest_merge(whole, memory).period_s;
+  }
+  if (memory == nullptr) {
+    ProgramMemory own;
+    return program_period(whole, &own, like);
+  }
+  const Communication& communication = whole.communication;
+  const buckets::Schedule merge = communication.merge_of.value_or(communication.schedule);
+  constexpr std::size_t kFew = 32; // buckets: a program that keeps them is retimed in less
+  const bool kept = like != nullptr && like->made && !buckets::planner(merge).reads_cost;
+  if (!(kept && like->made->plan.groups.size() < kFew) && StepPeriod::is_for(whole)) {
+    const bool timed = kept && like->links == whole.conditions.links &&
+                       like->made->program.ranks == whole.cluster.ranks();
+    if (const auto period =
+            StepPeriod(whole, memory->step(), timed ? &*like->made : nullptr)(merge)) {
+      return *period;
+    }
+  }
+  const std::optional<Scenario> part = first_of_jobs(whole);
+  const Scenario& scenario = part ? *part : whole;
+  renew(scenario, simulates_messages(whole), MadeFor::period, like, *memory);
+  return evaluated_period(whole, scenario, *memory->made) / memory->made->program.steps;
+}
 
 Result run_program(const Scenario& scenario, Detail detail, ProgramMemory* memory) {
   if (scenario.training.async()) {

@@ -97,29 +97,6 @@ std::optional<MessageBounds> message_bounds(const Scenario& scenario,
                        .apart = apart};
 }
 
-} // namespace
-
-std::string_view largest_of(const ExchangeShares& parts) {
-  struct Part {
-    double seconds;
-    std::string_view word;
-  };
-  const std::array all{Part{parts.latency_s, "latency"}, Part{parts.bandwidth_s, "bandwidth"},
-                       Part{parts.reduction_s, "reduction"},
-                       Part{parts.compression_s, "compression"}};
-  return std::ranges::max_element(all, {}, &Part::seconds)->word;
-}
-
-std::string_view subject_of(std::string_view bottleneck) {
-  const auto* found = std::ranges::find(kSubjects, bottleneck, &Subject::word);
-  return found == kSubjects.end() ? std::string_view() : found->subject;
-}
-
-// Each part is the planner's cost of the messages with the other parts set to zero, or else a
-// difference. The parts need not add up exactly: only their order matters.
-
-namespace {
-
 // Seconds of all messages.
 double seconds_of(const buckets::Plan& plan, const buckets::Cost& cost) {
   return base::sum_of<double>(plan.groups, [&](const buckets::Group& group) {
@@ -258,6 +235,26 @@ ExchangeShares exchange_parts(const Scenario& scenario, const buckets::Plan& pla
 }
 
 } // namespace
+
+std::string_view largest_of(const ExchangeShares& parts) {
+  struct Part {
+    double seconds;
+    std::string_view word;
+  };
+  const std::array all{Part{parts.latency_s, "latency"}, Part{parts.bandwidth_s, "bandwidth"},
+                       Part{parts.reduction_s, "reduction"},
+                       Part{parts.compression_s, "compression"}};
+  return std::ranges::max_element(all, {}, &Part::seconds)->word;
+}
+
+std::string_view subject_of(std::string_view bottleneck) {
+  const auto* found = std::ranges::find(kSubjects, bottleneck, &Subject::word);
+  return found == kSubjects.end() ? std::string_view() : found->subject;
+}
+
+// Each part is found from the planner's cost of the messages with the other parts set to zero or,
+// where a cost cannot be taken apart so, from differences. The parts need not add up exactly: only
+// their order matters.
 
 std::string_view largest_part(const Scenario& scenario, const buckets::Plan& plan,
                               std::span<const ProgramUnit> units, const buckets::Cost* planned) {

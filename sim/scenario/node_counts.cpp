@@ -118,6 +118,20 @@ std::optional<Bus> bus_of_class(const links::NetworkProfile& profile) {
                                   : std::nullopt;
 }
 
+// What a profile of the user's own measurements gives of a link that the scenario takes at this
+// latency and rate; `of_profile` has the values of the profile.
+// A resolved scenario repeats the values, whose reciprocals may differ in their last digit.
+MeasuredLink measured_by(const links::NetworkProfile& profile,
+                         const collectives::LinkCost& of_profile, double latency_s,
+                         double rate_Bps) {
+  constexpr double kSame = 1e-12;
+  const bool counts = profile.label != links::ProfileLabel::default_value;
+  return {.rate = (counts || profile.fitted_rate) &&
+                  std::abs(rate_Bps * of_profile.per_byte_s - 1) <= kSame,
+          .start =
+              counts && std::abs(latency_s - of_profile.latency_s) <= kSame * of_profile.latency_s};
+}
+
 } // namespace
 
 void read_counts(io::Fields& fields, const ParseContext& context, std::int64_t usual_gpus,
@@ -225,18 +239,6 @@ void read_switches(io::Fields& fields, Cluster& cluster) {
     fields.refuse("nvlink_domain_nodes", "must divide nodes ({}), got {}", cluster.nodes,
                   cluster.nvlink_domain_nodes);
   }
-}
-
-// A resolved scenario repeats the values, whose reciprocals may differ in their last digit.
-MeasuredLink measured_by(const links::NetworkProfile& profile,
-                         const collectives::LinkCost& of_profile, double latency_s,
-                         double rate_Bps) {
-  constexpr double kSame = 1e-12;
-  const bool counts = profile.label != links::ProfileLabel::default_value;
-  return {.rate = (counts || profile.fitted_rate) &&
-                  std::abs(rate_Bps * of_profile.per_byte_s - 1) <= kSame,
-          .start =
-              counts && std::abs(latency_s - of_profile.latency_s) <= kSame * of_profile.latency_s};
 }
 
 // The link class of a profile that joins GPUs of one node, the fastest first.

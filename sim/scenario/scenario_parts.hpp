@@ -65,11 +65,6 @@ void parse_communication(io::Fields& fields, const ParseContext& context, Scenar
 [[nodiscard]] const links::LinkClass* class_in_node(const links::NetworkProfile& profile);
 // The cost of the link, with LinkClass::further_block_s().
 [[nodiscard]] collectives::LinkCost cost_of(const links::LinkClass& link);
-// What a profile of the user's own measurements gives of a link that the scenario takes at this
-// latency and rate; `of_profile` has the values of the profile.
-[[nodiscard]] MeasuredLink measured_by(const links::NetworkProfile& profile,
-                                       const collectives::LinkCost& of_profile, double latency_s,
-                                       double rate_Bps);
 
 // Reads the object; nodes, GPUs and node type of `cluster` must be known. Without the object, the
 // link is that of the node type if a node has several GPUs, else there is none.

@@ -49,52 +49,6 @@ void sort_best_first(Comparison& comparison) {
   }
 }
 
-} // namespace
-
-void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by) {
-  comparison.ranking = rank_rows(comparison.rows, comparison.batches, best_by);
-  set_ratios(comparison);
-  sort_best_first(comparison);
-}
-
-// A field may be called "ratio", as that of a codec is: it then goes by its whole pointer, because
-// the comparison has a key of that name.
-std::string take_varied(const Grid& grid, Comparison& comparison) {
-  comparison.varied = grid.field_names();
-  const auto ratio = std::ranges::find(comparison.varied, "ratio");
-  if (ratio == comparison.varied.end()) {
-    return "ratio";
-  }
-  return *ratio = grid.axes[static_cast<std::size_t>(ratio - comparison.varied.begin())].pointer;
-}
-
-Comparison compare(const Sweep& sweep, Files& files, const SweepOptions& options,
-                   std::optional<BestBy> best_by) {
-  Rows rows = rows_of(sweep, files, options);
-  Comparison comparison;
-  const std::string ratio_name = take_varied(sweep.grid, comparison);
-  comparison.failed = rows.failed;
-  comparison.warnings = std::move(rows.warnings);
-  for (const io::Json& record : rows.records) {
-    comparison.batches.push_back(batches_of_row(sweep, record));
-    comparison.rows.push_back(without_place(record, ratio_name));
-  }
-  comparison.missing = rows.points - std::ssize(comparison.rows);
-  if (comparison.rows.empty()) { // interrupted before the first
-    return comparison;
-  }
-  comparison.ranking = rank_rows(comparison.rows, comparison.batches, best_by);
-  set_ratios(comparison);
-  if (!comparison.ranking.batches_differ) {
-    sort_best_first(comparison);
-  }
-  return comparison;
-}
-
-// Every row is a sweep over the axes of a scenario of its own.
-
-namespace {
-
 constexpr std::string_view kBandwidth = kNetworkPointer<&Network::bandwidth_Bps>;
 constexpr double kFastest = 1.25e12; // 10 Tb/s
 constexpr double kGain = 1 + 1e-9;   // equality is no gain
@@ -192,7 +146,50 @@ double time_of(const AlternativeRow& each, std::int64_t batches) {
              : time * (static_cast<double>(batches) / static_cast<double>(each.batches));
 }
 
+// Sets Comparison::varied. Returns what a varied field named "ratio" is called in the rows.
+// A field may be called "ratio", as that of a codec is: it then goes by its whole pointer, because
+// the comparison has a key of that name.
+std::string take_varied(const Grid& grid, Comparison& comparison) {
+  comparison.varied = grid.field_names();
+  const auto ratio = std::ranges::find(comparison.varied, "ratio");
+  if (ratio == comparison.varied.end()) {
+    return "ratio";
+  }
+  return *ratio = grid.axes[static_cast<std::size_t>(ratio - comparison.varied.begin())].pointer;
+}
+
 } // namespace
+
+void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by) {
+  comparison.ranking = rank_rows(comparison.rows, comparison.batches, best_by);
+  set_ratios(comparison);
+  sort_best_first(comparison);
+}
+
+Comparison compare(const Sweep& sweep, Files& files, const SweepOptions& options,
+                   std::optional<BestBy> best_by) {
+  Rows rows = rows_of(sweep, files, options);
+  Comparison comparison;
+  const std::string ratio_name = take_varied(sweep.grid, comparison);
+  comparison.failed = rows.failed;
+  comparison.warnings = std::move(rows.warnings);
+  for (const io::Json& record : rows.records) {
+    comparison.batches.push_back(batches_of_row(sweep, record));
+    comparison.rows.push_back(without_place(record, ratio_name));
+  }
+  comparison.missing = rows.points - std::ssize(comparison.rows);
+  if (comparison.rows.empty()) { // interrupted before the first
+    return comparison;
+  }
+  comparison.ranking = rank_rows(comparison.rows, comparison.batches, best_by);
+  set_ratios(comparison);
+  if (!comparison.ranking.batches_differ) {
+    sort_best_first(comparison);
+  }
+  return comparison;
+}
+
+// Every row is a sweep over the axes of a scenario of its own.
 
 Comparison compare_alternatives(const io::Json& scenario, std::vector<Axis> axes,
                                 std::span<const Alternative> chosen,

@@ -25,9 +25,6 @@ struct Comparison {
   std::vector<std::string> warnings; // warnings of all runs, each once
 };
 
-// Sets Comparison::varied. Returns what a varied field named "ratio" is called in the rows.
-[[nodiscard]] std::string take_varied(const Grid& grid, Comparison& comparison);
-
 // Ranks the rows, gives each its ratio to the best, and sorts them, the best first, those that need
 // more memory than a device has behind those that fit, and those that failed last.
 void rank_and_sort(Comparison& comparison, std::optional<BestBy> best_by = {});

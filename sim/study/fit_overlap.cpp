@@ -183,6 +183,14 @@ MeasuredStep step_of(const Scenario& scenario, const buckets::Problem& problem,
   return step;
 }
 
+io::Json scenario_tree_of(const io::Json& value, const std::optional<std::string_view> schedule) {
+  io::Json tree = value.is_string() ? read_named(path_of(value), value) : value;
+  if (schedule) {
+    io::assign(tree, "/communication/schedule", io::Json(*schedule));
+  }
+  return with_short_forms_expanded(std::move(tree));
+}
+
 } // namespace
 
 double predicted_s(const MeasuredStep& step, const OverlapConstants& constants) {
@@ -276,18 +284,6 @@ MeasuredSteps read_measured_steps(const io::Json& tree, Files& files,
   }
   return all;
 }
-
-namespace {
-
-io::Json scenario_tree_of(const io::Json& value, const std::optional<std::string_view> schedule) {
-  io::Json tree = value.is_string() ? read_named(path_of(value), value) : value;
-  if (schedule) {
-    io::assign(tree, "/communication/schedule", io::Json(*schedule));
-  }
-  return with_short_forms_expanded(std::move(tree));
-}
-
-} // namespace
 
 MeasuredRows read_measured_rows(const io::Json& tree) {
   io::Problems problems;

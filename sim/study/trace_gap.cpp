@@ -17,18 +17,6 @@ double workload_s(const layers::Trace& trace) {
   return layers * micro_steps(trace) + trace.update.value + trace.framework.value;
 }
 
-} // namespace
-
-void leave_out_advice(std::vector<std::string>& warnings) {
-  for (std::string& warning : warnings) {
-    if (warning.starts_with("host-bound:")) {
-      warning.resize(std::min(warning.size(), warning.find(';')));
-    }
-  }
-}
-
-namespace {
-
 layers::Trace stretched(layers::Trace trace, double factor) {
   const auto stretch = [factor](Seconds& time) { time = time * factor; };
   for (layers::Layer& layer : trace.layers) {
@@ -97,6 +85,14 @@ bool has_forward_alone(const layers::Trace& trace) {
   return std::ranges::none_of(trace.steps, [](const layers::MeasuredStep& step) {
     return step.backward.value > 0 || step.gradient_nodes.value > 0;
   });
+}
+
+void leave_out_advice(std::vector<std::string>& warnings) {
+  for (std::string& warning : warnings) {
+    if (warning.starts_with("host-bound:")) {
+      warning.resize(std::min(warning.size(), warning.find(';')));
+    }
+  }
 }
 
 std::vector<JobStep> timed_steps(const layers::Trace& trace) {

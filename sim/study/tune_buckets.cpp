@@ -75,81 +75,6 @@ std::int64_t next_other_horovod(const buckets::Problem& problem, const buckets::
   return next;
 }
 
-} // namespace
-
-// Each plan says up to which value it stays the same; the next value to try follows from that, so
-// that the list is complete and has one entry per plan.
-std::vector<std::int64_t> plan_changes(const buckets::Problem& problem, buckets::Schedule schedule,
-                                       const buckets::ScheduleOptions& options, std::size_t most) {
-  std::vector<std::int64_t> values;
-  buckets::ScheduleOptions with = options;
-  if (schedule == buckets::Schedule::horovod) {
-    for (std::int64_t value = 0; value != kNever && values.size() <= most;) {
-      values.push_back(value);
-      with.fusion_bytes = Bytes{value};
-      value = next_other_horovod(problem, buckets::make_plan(problem, schedule, with), value);
-    }
-    return values;
-  }
-  const bool ddp = schedule == buckets::Schedule::ddp;
-  const std::int64_t standard = buckets::kDefaultBucketBytes.value;
-  const std::int64_t total = base::sum_of<std::int64_t>(
-      problem.items, [](const buckets::Item& item) { return item.bytes.value; });
-  for (std::int64_t value = 1; values.size() <= most;) {
-    // Of ddp, the default value alone means another first bucket; it is added at the end.
-    if (ddp && value == standard && !options.first_bucket_bytes) {
-      ++value;
-    }
-    with.bucket_bytes = Bytes{value};
-    const buckets::Plan plan = buckets::make_plan(problem, schedule, with);
-    const std::int64_t last =
-        ddp ? last_same_ddp(plan, value) : last_same_dear(problem, plan, value);
-    if (last == kNever) {
-      values.push_back(std::max(value, total)); // everything in one
-      break;
-    }
-    // The largest value of the same plan; ddp not its default, which is one of its own.
-    values.push_back(ddp && last == standard && last > value ? last - 1 : last);
-    if (ddp && last >= total) {
-      break;
-    }
-    value = last + 1;
-  }
-  if (ddp && std::ranges::find(values, standard) == values.end()) {
-    values.insert(std::ranges::upper_bound(values, standard), standard);
-  }
-  return values;
-}
-
-// A point is a record of a sweep with its value put beside it, since a record knows its field by
-// name only.
-
-TunePoint tune_point(io::Json record, io::Json value) {
-  const std::optional<double> time = number_in(record, kIterationTime);
-  std::string error = error_in(record);
-  return {std::move(value), time, std::move(record), std::move(error)};
-}
-
-std::vector<TunePoint> run_points(const io::Json& scenario, const std::string& pointer,
-                                  const std::vector<io::Json>& values, Files& files,
-                                  const SweepOptions& options, std::vector<std::string>& warnings) {
-  std::vector<TunePoint> points;
-  if (values.empty()) {
-    return points;
-  }
-  Rows rows = rows_of(sweep_over(scenario, {{pointer, values}}), files, options);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    points.push_back(tune_point(std::move(rows.records[i]), values[i]));
-  }
-  append_each_once(warnings, rows.warnings);
-  return points;
-}
-
-// Knob bucket_bytes of schedule ddp gives the single size. The list is the best merge if that
-// is faster by more than 1 %, otherwise the buckets of the best single size.
-
-namespace {
-
 constexpr std::int64_t kMiB = 1024 * 1024;
 
 double mib(Bytes bytes) { return static_cast<double>(bytes.value) / static_cast<double>(kMiB); }
@@ -234,6 +159,77 @@ std::string snippet(const DdpBuckets& buckets) {
 }
 
 } // namespace
+
+// Each plan says up to which value it stays the same; the next value to try follows from that, so
+// that the list is complete and has one entry per plan.
+std::vector<std::int64_t> plan_changes(const buckets::Problem& problem, buckets::Schedule schedule,
+                                       const buckets::ScheduleOptions& options, std::size_t most) {
+  std::vector<std::int64_t> values;
+  buckets::ScheduleOptions with = options;
+  if (schedule == buckets::Schedule::horovod) {
+    for (std::int64_t value = 0; value != kNever && values.size() <= most;) {
+      values.push_back(value);
+      with.fusion_bytes = Bytes{value};
+      value = next_other_horovod(problem, buckets::make_plan(problem, schedule, with), value);
+    }
+    return values;
+  }
+  const bool ddp = schedule == buckets::Schedule::ddp;
+  const std::int64_t standard = buckets::kDefaultBucketBytes.value;
+  const std::int64_t total = base::sum_of<std::int64_t>(
+      problem.items, [](const buckets::Item& item) { return item.bytes.value; });
+  for (std::int64_t value = 1; values.size() <= most;) {
+    // Of ddp, the default value alone means another first bucket; it is added at the end.
+    if (ddp && value == standard && !options.first_bucket_bytes) {
+      ++value;
+    }
+    with.bucket_bytes = Bytes{value};
+    const buckets::Plan plan = buckets::make_plan(problem, schedule, with);
+    const std::int64_t last =
+        ddp ? last_same_ddp(plan, value) : last_same_dear(problem, plan, value);
+    if (last == kNever) {
+      values.push_back(std::max(value, total)); // everything in one
+      break;
+    }
+    // The largest value of the same plan; ddp not its default, which is one of its own.
+    values.push_back(ddp && last == standard && last > value ? last - 1 : last);
+    if (ddp && last >= total) {
+      break;
+    }
+    value = last + 1;
+  }
+  if (ddp && std::ranges::find(values, standard) == values.end()) {
+    values.insert(std::ranges::upper_bound(values, standard), standard);
+  }
+  return values;
+}
+
+// A point is a record of a sweep with its value put beside it, since a record knows its field by
+// name only.
+
+TunePoint tune_point(io::Json record, io::Json value) {
+  const std::optional<double> time = number_in(record, kIterationTime);
+  std::string error = error_in(record);
+  return {std::move(value), time, std::move(record), std::move(error)};
+}
+
+std::vector<TunePoint> run_points(const io::Json& scenario, const std::string& pointer,
+                                  const std::vector<io::Json>& values, Files& files,
+                                  const SweepOptions& options, std::vector<std::string>& warnings) {
+  std::vector<TunePoint> points;
+  if (values.empty()) {
+    return points;
+  }
+  Rows rows = rows_of(sweep_over(scenario, {{pointer, values}}), files, options);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    points.push_back(tune_point(std::move(rows.records[i]), values[i]));
+  }
+  append_each_once(warnings, rows.warnings);
+  return points;
+}
+
+// Knob bucket_bytes of schedule ddp gives the single size. The list is the best merge if that
+// is faster by more than 1 %, otherwise the buckets of the best single size.
 
 DdpBuckets ddp_buckets(const io::Json& scenario, Files& files, const SweepOptions& options) {
   const TuneProblem question{.scenario = with_value(scenario, "/communication/schedule", "ddp"),

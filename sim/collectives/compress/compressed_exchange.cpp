@@ -117,6 +117,56 @@ void add_stage(ExchangeTime& time, const Collective& collective, std::optional<M
   links::add_uses(result.links, 1, time.links);
 }
 
+CompressTimes custom_times(const Compression& compression, const CompressedExchange& exchange,
+                           std::uint32_t ranks) {
+  const auto value = [&](base::Formula CustomCompressor::*formula) {
+    return custom_value(compression.custom, formula, exchange.elements, ranks,
+                        compression.density.value_or(1));
+  };
+  CompressTimes times;
+  times.select_s = value(&CustomCompressor::compress_s);
+  if (ranks > 1) {
+    times.merge_s =
+        custom_merges(compression.custom.exchange, ranks) * value(&CustomCompressor::merge_s);
+    times.scatter_s = value(&CustomCompressor::decompress_s);
+  }
+  return times;
+}
+
+CompressTimes unslowed_times(const Compression& compression, const CompressedExchange& exchange,
+                             std::uint32_t ranks) {
+  if (compression.method == CompressionMethod::custom) {
+    return exchange.elements > 0 ? custom_times(compression, exchange, ranks) : CompressTimes{};
+  }
+  CompressTimes times;
+  const CompressCosts& costs = compression.costs;
+  const auto elements = static_cast<double>(exchange.elements);
+  const auto searched = static_cast<double>(exchange.searched);
+  const auto entries = static_cast<double>(exchange.entries);
+  const CompressionKind kind = row(compression.method).kind;
+  const bool selects = kind == CompressionKind::sparse || kind == CompressionKind::encoded;
+  if (exchange.elements == 0 || !selects) {
+    return times; // nothing is sent, or nothing is selected
+  }
+  times.select_s = costs.select_s;
+  if (costs.n_log_n) {
+    times.select_s +=
+        searched > 1 ? costs.select_s_per_element_log2 * searched * std::log2(searched) : 0;
+  } else {
+    times.select_s += costs.select_s_per_element * searched +
+                      costs.select_s_per_entry * static_cast<double>(exchange.k);
+  }
+  times.residual_s = costs.residual_s_per_element * searched;
+  if (ranks > 1) {
+    times.staging_s = costs.staging_s_per_element * elements;
+    times.merge_s =
+        static_cast<double>(exchange.merges) * (costs.merge_s + costs.merge_s_per_entry * entries);
+    times.scatter_s =
+        costs.scatter_s + costs.scatter_s_per_entry * static_cast<double>(exchange.scattered);
+  }
+  return times;
+}
+
 } // namespace
 
 double dense_bytes(const Compression& compression, const GradientPart& gradient) {
@@ -241,60 +291,6 @@ std::vector<TransferRecord> exchange_transfers(const CompressedExchange& exchang
   }
   return transfers;
 }
-
-namespace {
-
-CompressTimes custom_times(const Compression& compression, const CompressedExchange& exchange,
-                           std::uint32_t ranks) {
-  const auto value = [&](base::Formula CustomCompressor::*formula) {
-    return custom_value(compression.custom, formula, exchange.elements, ranks,
-                        compression.density.value_or(1));
-  };
-  CompressTimes times;
-  times.select_s = value(&CustomCompressor::compress_s);
-  if (ranks > 1) {
-    times.merge_s =
-        custom_merges(compression.custom.exchange, ranks) * value(&CustomCompressor::merge_s);
-    times.scatter_s = value(&CustomCompressor::decompress_s);
-  }
-  return times;
-}
-
-CompressTimes unslowed_times(const Compression& compression, const CompressedExchange& exchange,
-                             std::uint32_t ranks) {
-  if (compression.method == CompressionMethod::custom) {
-    return exchange.elements > 0 ? custom_times(compression, exchange, ranks) : CompressTimes{};
-  }
-  CompressTimes times;
-  const CompressCosts& costs = compression.costs;
-  const auto elements = static_cast<double>(exchange.elements);
-  const auto searched = static_cast<double>(exchange.searched);
-  const auto entries = static_cast<double>(exchange.entries);
-  const CompressionKind kind = row(compression.method).kind;
-  const bool selects = kind == CompressionKind::sparse || kind == CompressionKind::encoded;
-  if (exchange.elements == 0 || !selects) {
-    return times; // nothing is sent, or nothing is selected
-  }
-  times.select_s = costs.select_s;
-  if (costs.n_log_n) {
-    times.select_s +=
-        searched > 1 ? costs.select_s_per_element_log2 * searched * std::log2(searched) : 0;
-  } else {
-    times.select_s += costs.select_s_per_element * searched +
-                      costs.select_s_per_entry * static_cast<double>(exchange.k);
-  }
-  times.residual_s = costs.residual_s_per_element * searched;
-  if (ranks > 1) {
-    times.staging_s = costs.staging_s_per_element * elements;
-    times.merge_s =
-        static_cast<double>(exchange.merges) * (costs.merge_s + costs.merge_s_per_entry * entries);
-    times.scatter_s =
-        costs.scatter_s + costs.scatter_s_per_entry * static_cast<double>(exchange.scattered);
-  }
-  return times;
-}
-
-} // namespace
 
 CompressTimes compress_times(const Compression& compression, const CompressedExchange& exchange,
                              std::uint32_t ranks) {

@@ -98,6 +98,27 @@ const links::CollectiveCurve* find_curve(const links::NetworkProfile& profile, s
   return found == profile.collectives.end() ? nullptr : &*found;
 }
 
+std::vector<double> entries(const Collective& collective) {
+  std::vector<double> ready = collective.enter_s;
+  ready.resize(collective.ranks, 0);
+  return ready;
+}
+
+// Returns the seconds of `lp` by the formulas above, for `bytes` > 0 in blocks of `block` bytes;
+// `gamma` is in s per byte.
+double measured_pipeline(Op op, double ranks, double bytes, double block, double gamma,
+                         const MeasuredSteps& steps) {
+  const double size = std::min(block, bytes);
+  const double blocks = bytes / size;
+  const double tau = steps.block_latency_s + size * steps.per_byte_s;
+  const double hop = links::curve_seconds(steps.one_way, size);
+  const double adding = (ranks - 1) * size * gamma;
+  if (op == Op::allreduce) {
+    return ranks * hop + (std::max(blocks, ranks) + blocks - 2) * tau + adding;
+  }
+  return (ranks - 1) * hop + (blocks - 1) * tau + (op == Op::reduce ? adding : 0);
+}
+
 } // namespace
 
 const links::LinkClass* link_of_ranks(const links::NetworkProfile& profile) {
@@ -174,29 +195,6 @@ RankTimes step_times(std::span<const StepMessage> messages, const MeasuredSteps&
   }
   return ranks;
 }
-
-double measured_pipeline(Op op, double ranks, double bytes, double block, double gamma,
-                         const MeasuredSteps& steps) {
-  const double size = std::min(block, bytes);
-  const double blocks = bytes / size;
-  const double tau = steps.block_latency_s + size * steps.per_byte_s;
-  const double hop = links::curve_seconds(steps.one_way, size);
-  const double adding = (ranks - 1) * size * gamma;
-  if (op == Op::allreduce) {
-    return ranks * hop + (std::max(blocks, ranks) + blocks - 2) * tau + adding;
-  }
-  return (ranks - 1) * hop + (blocks - 1) * tau + (op == Op::reduce ? adding : 0);
-}
-
-namespace {
-
-std::vector<double> entries(const Collective& collective) {
-  std::vector<double> ready = collective.enter_s;
-  ready.resize(collective.ranks, 0);
-  return ready;
-}
-
-} // namespace
 
 std::vector<TransferRecord> timed_transfers(const Collective& collective, std::size_t limit,
                                             bool by_events) {

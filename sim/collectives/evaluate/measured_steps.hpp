@@ -79,9 +79,4 @@ struct StepMessage {
 // other algorithms use step_times() and throw as it does.
 [[nodiscard]] Evaluation measured_evaluation(const Collective& collective);
 
-// Returns the seconds of `lp` by the formulas above, for `bytes` > 0 in blocks of `block` bytes;
-// `gamma` is in s per byte.
-[[nodiscard]] double measured_pipeline(Op op, double ranks, double bytes, double block,
-                                       double gamma, const MeasuredSteps& steps);
-
 } // namespace stepsim::collectives

@@ -190,6 +190,22 @@ bool is_tree(const Collective& collective) {
   return algorithm(collective.algorithm).block_streams == 2;
 }
 
+// The line through two points of a concave function, which is below it between them.
+Line chord(double low, double low_s, double high, double high_s) {
+  const double slope = high > low ? (high_s - low_s) / (high - low) : 0;
+  return {low_s - slope * low, slope};
+}
+
+// On a fabric as if every way were the slowest between neighbours.
+Collective entering_together(const Collective& collective) {
+  Collective together = collective;
+  together.enter_s.clear();
+  if (together.links.fabric) {
+    together.links = {.all = ring_cost(collective.links, {.count = collective.ranks})};
+  }
+  return together;
+}
+
 } // namespace
 
 BlockRule BlockRule::of(const Collective& collective) {
@@ -244,16 +260,6 @@ bool BlockRule::has_least() const {
   return plain && (tree_ || pipeline);
 }
 
-namespace {
-
-// The line through two points of a concave function, which is below it between them.
-Line chord(double low, double low_s, double high, double high_s) {
-  const double slope = high > low ? (high_s - low_s) / (high - low) : 0;
-  return {low_s - slope * low, slope};
-}
-
-} // namespace
-
 std::array<double, 2> BlockRule::least_parts(double bytes) const {
   const StreamNetwork network = stream_network(symbols_, depths_);
   const LeastTimes least = tree_ ? least_tree(network, bytes) : least_pipeline(network, bytes);
@@ -288,20 +294,6 @@ std::optional<BlockRule> block_rule(const Collective& collective) {
   }
   return BlockRule::of(probe);
 }
-
-namespace {
-
-// On a fabric as if every way were the slowest between neighbours.
-Collective entering_together(const Collective& collective) {
-  Collective together = collective;
-  together.enter_s.clear();
-  if (together.links.fabric) {
-    together.links = {.all = ring_cost(collective.links, {.count = collective.ranks})};
-  }
-  return together;
-}
-
-} // namespace
 
 bool times_blocks(const Collective& collective) {
   if (algorithm(collective.algorithm).block_streams == 0 || collective.options.block ||

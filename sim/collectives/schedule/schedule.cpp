@@ -53,6 +53,19 @@ std::vector<double> simulated_bytes(std::vector<double> bytes, const Options& op
   return bytes;
 }
 
+void require_equal_nodes(const Collective& collective) {
+  const NodeRanks nodes(collective);
+  if (nodes.equal()) {
+    return;
+  }
+  const bool listed = !collective.links.two_level->ranks_per_node.empty();
+  throw SimulationError(
+      std::string(name(collective.algorithm)) + " needs equal ranks per node, got " +
+      std::to_string(collective.ranks) + " ranks in nodes of " +
+      (listed ? std::to_string(nodes.smallest()) + " to " : "") + std::to_string(nodes.largest()) +
+      (collective.op == Op::allreduce ? "; try hierarchical_leader" : ""));
+}
+
 } // namespace
 
 Layout::Place Layout::place(Index rank) const {
@@ -85,23 +98,6 @@ Index end_step(const std::vector<Phase>& phases) {
   return base::greatest<Index>(phases, 0,
                                [](const Phase& phase) { return phase.first_step + phase.steps(); });
 }
-
-namespace {
-
-void require_equal_nodes(const Collective& collective) {
-  const NodeRanks nodes(collective);
-  if (nodes.equal()) {
-    return;
-  }
-  const bool listed = !collective.links.two_level->ranks_per_node.empty();
-  throw SimulationError(
-      std::string(name(collective.algorithm)) + " needs equal ranks per node, got " +
-      std::to_string(collective.ranks) + " ranks in nodes of " +
-      (listed ? std::to_string(nodes.smallest()) + " to " : "") + std::to_string(nodes.largest()) +
-      (collective.op == Op::allreduce ? "; try hierarchical_leader" : ""));
-}
-
-} // namespace
 
 Schedule make_schedule(const Collective& collective) {
   Collective resolved = collective;

@@ -79,6 +79,15 @@ std::vector<double> quantiles(const std::vector<double>& sorted) {
   });
 }
 
+// Median over all used steps of all ranks.
+double median_over_steps(std::span<const KinetoRank> ranks, const StepValue& value) {
+  std::vector<double> all;
+  for (const KinetoRank& rank : ranks) {
+    std::ranges::copy(values(rank, value), std::back_inserter(all));
+  }
+  return base::median(all);
+}
+
 } // namespace
 
 // First over the steps of a rank, so that a rank with more steps does not count for more.
@@ -86,14 +95,6 @@ double median_over_ranks(std::span<const KinetoRank> ranks, const StepValue& val
   const std::vector<double> medians = base::collected<double>(
       ranks, [&](const KinetoRank& rank) { return base::median(values(rank, value)); });
   return base::median(medians);
-}
-
-double median_over_steps(std::span<const KinetoRank> ranks, const StepValue& value) {
-  std::vector<double> all;
-  for (const KinetoRank& rank : ranks) {
-    std::ranges::copy(values(rank, value), std::back_inserter(all));
-  }
-  return base::median(all);
 }
 
 // Times of kernels leave out the gaps between them. What a step takes, less the communication that

@@ -48,9 +48,6 @@ using StepValue = std::function<double(const StepSample&)>;
 // Median over ranks of each rank's median over its used steps.
 [[nodiscard]] double median_over_ranks(std::span<const KinetoRank> ranks, const StepValue& value);
 
-// Median over all used steps of all ranks.
-[[nodiscard]] double median_over_steps(std::span<const KinetoRank> ranks, const StepValue& value);
-
 // Factor from device time to step time: (wall - exposed communication) / compute busy, each the
 // median over steps; `measured_step` replaces the wall time. Throws InputError if the wall time is
 // not longer than the exposed communication, or if nothing is computed.

@@ -249,6 +249,44 @@ void read_devices(const Json& tree, NcclTable& table) {
   }
 }
 
+// Reads the JSON form, written with -J (IO 6.2).
+// One table per file, because the program writes one at a time. Throws InputError as parse_json()
+// does, and for members of `results` that are missing or out of range.
+std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& file) {
+  const Json tree = parse_json(text, file);
+  NcclTable table;
+  // The name of the program is the last part of its path.
+  if (const Json* first = resolve(tree, "/args/0"); first != nullptr && first->is_string()) {
+    const std::string& program = first->as_string();
+    table.title = program.substr(program.find_last_of('/') + 1);
+  }
+  if (const Json* version = tree.find("version");
+      version != nullptr && *version != Json(2) && *version != Json(3)) {
+    table.warning = "version " + compact(*version) + " of the log is unknown: it is read as 3";
+  }
+  read_devices(tree, table);
+  const Json* average = tree.find("average_bus_bandwidth");
+  if (const auto value = average == nullptr ? std::nullopt : number_of(*average, "bandwidth")) {
+    table.logged_busbw = *value * 1e9;
+  }
+  Problems problems;
+  Fields fields(tree, problems);
+  for (const Json& json : fields.array("results", true)) {
+    NcclRow row;
+    Fields result(json, problems);
+    row.bytes = result.integer("size", between(0, static_cast<double>(base::kMaxExactBytes)));
+    row.halves = {read_half(json, "out_of_place"), read_half(json, "in_place")};
+    row.kind = kind_of(json.text("type"), json.text("redop"));
+    if (table.dtype.empty()) {
+      table.dtype = json.text("type");
+      table.redop = json.text("redop");
+    }
+    table.rows.push_back(std::move(row));
+  }
+  problems.throw_if_any();
+  return {std::move(table)};
+}
+
 } // namespace
 
 std::string_view op_of_program(std::string_view name) {
@@ -350,41 +388,6 @@ Samples import_nccl_tests(const std::string& file, const NcclTestsOptions& optio
   samples.source = make_source("nccl-tests", options.common);
   samples.source.files.push_back(input.file);
   return samples;
-}
-
-std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& file) {
-  const Json tree = parse_json(text, file);
-  NcclTable table;
-  // The name of the program is the last part of its path.
-  if (const Json* first = resolve(tree, "/args/0"); first != nullptr && first->is_string()) {
-    const std::string& program = first->as_string();
-    table.title = program.substr(program.find_last_of('/') + 1);
-  }
-  if (const Json* version = tree.find("version");
-      version != nullptr && *version != Json(2) && *version != Json(3)) {
-    table.warning = "version " + compact(*version) + " of the log is unknown: it is read as 3";
-  }
-  read_devices(tree, table);
-  const Json* average = tree.find("average_bus_bandwidth");
-  if (const auto value = average == nullptr ? std::nullopt : number_of(*average, "bandwidth")) {
-    table.logged_busbw = *value * 1e9;
-  }
-  Problems problems;
-  Fields fields(tree, problems);
-  for (const Json& json : fields.array("results", true)) {
-    NcclRow row;
-    Fields result(json, problems);
-    row.bytes = result.integer("size", between(0, static_cast<double>(base::kMaxExactBytes)));
-    row.halves = {read_half(json, "out_of_place"), read_half(json, "in_place")};
-    row.kind = kind_of(json.text("type"), json.text("redop"));
-    if (table.dtype.empty()) {
-      table.dtype = json.text("type");
-      table.redop = json.text("redop");
-    }
-    table.rows.push_back(std::move(row));
-  }
-  problems.throw_if_any();
-  return {std::move(table)};
 }
 
 } // namespace stepsim::io

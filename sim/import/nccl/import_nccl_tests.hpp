@@ -83,11 +83,6 @@ struct NcclTable {
   std::int64_t interrupted{}; // rows in which other output stands, or which end with the log
 };
 
-// Reads the JSON form, written with -J (IO 6.2).
-// One table per file, because the program writes one at a time. Throws InputError as parse_json()
-// does, and for members of `results` that are missing or out of range.
-[[nodiscard]] std::vector<NcclTable> read_nccl_json(std::string_view text, const std::string& file);
-
 // Reads the text form (IO 6.1), with output of launchers and NCCL in between.
 // One table per program in the log, without rows if there is only a header; no table if no line
 // looks like a header or a row. Throws InputError `FILE:LINE: message` for rows that do not fit

@@ -168,14 +168,6 @@ std::function<double(double bytes)> by_bytes(const collectives::Collective& coll
   };
 }
 
-} // namespace
-
-buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
-  return interpolated_cost(SampledTimes(std::move(seconds)));
-}
-
-namespace {
-
 // The cost that planner_cost() returns. Sets `bound` where it is a line that is an upper bound, and
 // leaves in `probe` the collective of one byte in parts of any size.
 buckets::Cost planned_cost(collectives::Collective& probe, bool& bound) {
@@ -222,7 +214,21 @@ buckets::Cost planned_cost(collectives::Collective& probe, bool& bound) {
   return {.base = buckets::CurveCost{seconds}};
 }
 
+collectives::Collective without_additions(collectives::Collective collective) {
+  collective.reduction_s_per_byte = 0;
+  return collective;
+}
+
+collectives::Collective cut_finely(collectives::Collective collective) {
+  collective.options.chunking = collectives::Chunking::real; // a byte is no whole element
+  return collective;
+}
+
 } // namespace
+
+buckets::Cost sampled_cost(std::function<double(double bytes)> seconds) {
+  return interpolated_cost(SampledTimes(std::move(seconds)));
+}
 
 buckets::Cost planner_cost(collectives::Collective collective) {
   bool bound{};
@@ -370,20 +376,6 @@ std::optional<collectives::Line> ExchangeTimes::line() {
   }
   return form_ ? form_->line() : std::nullopt;
 }
-
-namespace {
-
-collectives::Collective without_additions(collectives::Collective collective) {
-  collective.reduction_s_per_byte = 0;
-  return collective;
-}
-
-collectives::Collective cut_finely(collectives::Collective collective) {
-  collective.options.chunking = collectives::Chunking::real; // a byte is no whole element
-  return collective;
-}
-
-} // namespace
 
 ExchangeSplit::ExchangeSplit(collectives::Collective collective,
                              std::optional<collectives::Method> method)

@@ -34,19 +34,10 @@ struct NodePreset {
 
 // Reads `of_nominal`, an object with some of the keys of keys::kNominalRates.
 [[nodiscard]] std::vector<SourcedNumber> read_nominal_shares(Fields& parent);
-// The object; null if there are no shares.
-[[nodiscard]] Json nominal_shares_json(const std::vector<SourcedNumber>& shares);
 
 // Reads the node type of a name, or of a path (study::is_shipped_name). Throws as
 // study::shipped_file() and parse_node_preset() do.
 [[nodiscard]] NodePreset read_node_preset(const std::string& data_folder, const std::string& name);
-
-// Reads the keys of the library model, all but the name, from a preset or from `node` of a
-// calibration. Appends sourced numbers to `numbers`.
-[[nodiscard]] nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers);
-// Adds the same keys to `object`, with plain numbers; read_node_type() of them gives an equal
-// value.
-void write_node_type(const nccl::NodeType& node, Json& object);
 
 // The links of a node type as a network profile: its network is the fabric between nodes, which
 // `"network": "dgx_h100"` of a scenario selects, and its link class is the link between GPUs, which

@@ -196,6 +196,39 @@ Json parameter_json(const LibraryFile& file, const nccl::Calibration& calibratio
                 {"from_prior", file.from_prior[i]}};
 }
 
+// The object; null if there are no shares.
+Json nominal_shares_json(const std::vector<SourcedNumber>& shares) {
+  Json object;
+  for (const SourcedNumber& share : shares) {
+    object.set(share.key, sourced_json(share, 1));
+  }
+  return object;
+}
+
+// Reads the keys of the library model, all but the name, from a preset or from `node` of a
+// calibration. Appends sourced numbers to `numbers`.
+nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers) {
+  nccl::NodeType node = read_members(kNodeMembers, fields);
+  node.gpus = counted_number(fields, "gpus_per_node", numbers);
+  node.ring_Bps = sourced(fields, "ring_Bps", numbers).value_or(1);
+  node.nics = counted_number(fields, "nics_per_node", numbers);
+  node.nic_Bps = sourced(fields, "nic_Bps", numbers).value_or(1);
+  node.domain_nodes = counted_number(fields, "nvlink_domain_nodes", numbers);
+  node.ring_origin = origin_of(numbers, "ring_Bps");
+  node.nic_origin = origin_of(numbers, "nic_Bps");
+  return node;
+}
+
+// Adds the same keys to `object`, with plain numbers; read_node_type() of them gives an equal
+// value.
+void write_node_type(const nccl::NodeType& node, Json& object) {
+  add(object, write_members(kNodeMembers, keys::kNodePreset, node));
+  set_members<&NodeType::ring_Bps, &NodeType::nic_Bps>(node, object);
+  object.set("gpus_per_node", node.gpus);
+  object.set("nics_per_node", node.nics);
+  object.set("nvlink_domain_nodes", node.domain_nodes);
+}
+
 } // namespace
 
 std::string file_of_shares(const Json& preset) {
@@ -214,14 +247,6 @@ std::vector<SourcedNumber> read_nominal_shares(Fields& parent) {
     }
   });
   return shares;
-}
-
-Json nominal_shares_json(const std::vector<SourcedNumber>& shares) {
-  Json object;
-  for (const SourcedNumber& share : shares) {
-    object.set(share.key, sourced_json(share, 1));
-  }
-  return object;
 }
 
 Json with_rates_of_nominal(const Json& preset, Problems& problems) {
@@ -243,26 +268,6 @@ Json with_rates_of_nominal(const Json& preset, Problems& problems) {
     }
   }
   return filled;
-}
-
-nccl::NodeType read_node_type(Fields& fields, std::vector<SourcedNumber>& numbers) {
-  nccl::NodeType node = read_members(kNodeMembers, fields);
-  node.gpus = counted_number(fields, "gpus_per_node", numbers);
-  node.ring_Bps = sourced(fields, "ring_Bps", numbers).value_or(1);
-  node.nics = counted_number(fields, "nics_per_node", numbers);
-  node.nic_Bps = sourced(fields, "nic_Bps", numbers).value_or(1);
-  node.domain_nodes = counted_number(fields, "nvlink_domain_nodes", numbers);
-  node.ring_origin = origin_of(numbers, "ring_Bps");
-  node.nic_origin = origin_of(numbers, "nic_Bps");
-  return node;
-}
-
-void write_node_type(const nccl::NodeType& node, Json& object) {
-  add(object, write_members(kNodeMembers, keys::kNodePreset, node));
-  set_members<&NodeType::ring_Bps, &NodeType::nic_Bps>(node, object);
-  object.set("gpus_per_node", node.gpus);
-  object.set("nics_per_node", node.nics);
-  object.set("nvlink_domain_nodes", node.domain_nodes);
 }
 
 NodePreset read_node_preset(const std::string& data_folder, const std::string& name) {

@@ -113,10 +113,6 @@ struct DecoderConfig {
   bool qkv_bias = false, output_bias = false, mlp_bias = false, qk_norm = false, tied = false;
 };
 
-// Reports every field that is missing, out of range or inconsistent with another; the result is
-// only valid without problems.
-[[nodiscard]] DecoderConfig read_decoder_config(const Json& json, Problems& problems);
-
 // Reads files of kind measured_training (SPA 10.2), NAME.measured.json in traces/:
 //
 //   {"name", "source", "note", "models": [{"name", "parameters", "batch_size", "note",

@@ -92,6 +92,20 @@ std::string range_text(const std::vector<double>& values, const std::string& uni
   return first + (first == last ? "" : " to " + last) + (unit.empty() ? "" : " " + unit);
 }
 
+Records unpivoted(const Table& table, const std::string& reproduction) {
+  if (table.file.empty()) {
+    return table.records;
+  }
+  const std::string path = io::relative_to(reproduction, table.file);
+  if (path.ends_with(".csv")) {
+    return records_of_csv(io::read_text(path), path, table.predict.has_value());
+  }
+  if (path.ends_with(".jsonl")) {
+    return records_of_lines(io::read_text(path), path);
+  }
+  return records_of_tree(io::read_json(path), table.rows);
+}
+
 } // namespace
 
 Records records_of_lines(std::string_view text, const std::string& file) {
@@ -130,24 +144,6 @@ Records records_of_tree(const io::Json& tree, std::string_view pointer) {
   }
   return base::collected<io::Object>(list->as_array(), io::flattened);
 }
-
-namespace {
-
-Records unpivoted(const Table& table, const std::string& reproduction) {
-  if (table.file.empty()) {
-    return table.records;
-  }
-  const std::string path = io::relative_to(reproduction, table.file);
-  if (path.ends_with(".csv")) {
-    return records_of_csv(io::read_text(path), path, table.predict.has_value());
-  }
-  if (path.ends_with(".jsonl")) {
-    return records_of_lines(io::read_text(path), path);
-  }
-  return records_of_tree(io::read_json(path), table.rows);
-}
-
-} // namespace
 
 // What the record of each value of the column has as `value` becomes a column of its own name; the
 // other columns but `low` and `high` tell which records belong together.

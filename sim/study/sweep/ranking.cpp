@@ -39,6 +39,11 @@ std::int64_t micro_batches_of(const io::Json& scenario) {
              : 1;
 }
 
+std::optional<bool> fits_in(const io::Json& row) {
+  const io::Json* fits = row.find("memory_fits");
+  return fits != nullptr && fits->is_bool() ? std::optional(fits->as_bool()) : std::nullopt;
+}
+
 } // namespace
 
 // The workers are those of the result, whose speed-up is workers times efficiency: a preset of a
@@ -80,15 +85,6 @@ std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batc
   }
   return std::nullopt;
 }
-
-namespace {
-
-std::optional<bool> fits_in(const io::Json& row) {
-  const io::Json* fits = row.find("memory_fits");
-  return fits != nullptr && fits->is_bool() ? std::optional(fits->as_bool()) : std::nullopt;
-}
-
-} // namespace
 
 bool exceeds_memory(const io::Json& row) { return !fits_in(row).value_or(true); }
 

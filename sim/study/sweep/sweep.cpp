@@ -52,6 +52,45 @@ std::string header_of(const Sweep& sweep, Files& files, const SweepOptions& opti
                         header_of_base(sweep, options.output, files));
 }
 
+constexpr int kHashVersion = 1; // of the scenario schema
+
+// `json` stands at `pointer` of a scenario: file names become contents, or stay where a file cannot
+// be read, which the points that use it will tell. 1.25e9 and 1250000000 are one number.
+// `$schema` at the root is for editors and changes no result.
+io::Json canonical(io::Json json, const std::string& pointer, Files& files) {
+  if (pointer.empty() && json.is_object()) {
+    std::erase_if(json.as_object(), [](const auto& member) { return member.first == "$schema"; });
+  }
+  io::for_each_leaf(json, pointer, [&](io::Json& leaf, const std::string& place) {
+    if (leaf.is_string() && names_file(place)) {
+      try {
+        leaf = "content " + files.digest(leaf, place);
+      } catch (const InputError&) {}
+    } else if (leaf.is_number() && !leaf.is_integer()) {
+      const double value = leaf.as_double();
+      if (value == std::floor(value) && std::abs(value) < 0x1p53) {
+        leaf = static_cast<std::int64_t>(value);
+      }
+    }
+  });
+  return json;
+}
+
+// Keys of `under` that `over` does not have, in objects at every depth.
+// What is written wins over the default.
+void fill_in(io::Json& over, const io::Json& under) {
+  if (!over.is_object() || !under.is_object()) {
+    return;
+  }
+  for (const auto& [key, value] : under.as_object()) {
+    if (io::Json* own = over.find(key)) {
+      fill_in(*own, value);
+    } else {
+      over.set(key, value);
+    }
+  }
+}
+
 } // namespace
 
 SweepReport run_sweep(const Sweep& sweep, Files& files, const SweepOptions& options) {
@@ -169,49 +208,6 @@ double expected_seconds(const Sweep& sweep, Files& files, std::int64_t points) {
 // The hash is of a canonical text of the work: contents of files instead of names, numbers in one
 // form, keys sorted, defaults filled in. But for collisions two sweeps with one hash have the same
 // points with the same results.
-
-namespace {
-
-constexpr int kHashVersion = 1; // of the scenario schema
-
-// `json` stands at `pointer` of a scenario: file names become contents, or stay where a file cannot
-// be read, which the points that use it will tell. 1.25e9 and 1250000000 are one number.
-// `$schema` at the root is for editors and changes no result.
-io::Json canonical(io::Json json, const std::string& pointer, Files& files) {
-  if (pointer.empty() && json.is_object()) {
-    std::erase_if(json.as_object(), [](const auto& member) { return member.first == "$schema"; });
-  }
-  io::for_each_leaf(json, pointer, [&](io::Json& leaf, const std::string& place) {
-    if (leaf.is_string() && names_file(place)) {
-      try {
-        leaf = "content " + files.digest(leaf, place);
-      } catch (const InputError&) {}
-    } else if (leaf.is_number() && !leaf.is_integer()) {
-      const double value = leaf.as_double();
-      if (value == std::floor(value) && std::abs(value) < 0x1p53) {
-        leaf = static_cast<std::int64_t>(value);
-      }
-    }
-  });
-  return json;
-}
-
-// Keys of `under` that `over` does not have, in objects at every depth.
-// What is written wins over the default.
-void fill_in(io::Json& over, const io::Json& under) {
-  if (!over.is_object() || !under.is_object()) {
-    return;
-  }
-  for (const auto& [key, value] : under.as_object()) {
-    if (io::Json* own = over.find(key)) {
-      fill_in(*own, value);
-    } else {
-      over.set(key, value);
-    }
-  }
-}
-
-} // namespace
 
 std::string grid_hash(const Sweep& sweep, Files& files) {
   const io::Json first = scenario_at(sweep.base, sweep.grid, 0);

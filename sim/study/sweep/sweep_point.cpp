@@ -48,6 +48,9 @@ std::string one_line(std::string text) {
   return text.empty() ? "failed" : text;
 }
 
+constexpr std::int64_t kMostContexts = 256;
+constexpr std::int64_t kTypicalContext = 16; // takes the memory of so many others
+
 } // namespace
 
 // What points share that differ in the quick fields only.
@@ -55,11 +58,6 @@ struct PointRunner::Context {
   std::unique_ptr<QuickRun> quick;
   std::unique_ptr<SharedRun> shared; // for points that QuickRun does not take; neither: long way
 };
-
-namespace {
-constexpr std::int64_t kMostContexts = 256;
-constexpr std::int64_t kTypicalContext = 16; // takes the memory of so many others
-} // namespace
 
 PointRunner::PointRunner(const Sweep& sweep, Files& files, double max_seconds)
     : sweep_(sweep), files_(files), max_seconds_(max_seconds),
