@@ -31,10 +31,6 @@ constexpr double kStreamBlock = 2e-8;         // of an equal pipeline
 constexpr double kWatchedTransfer = 1e-7;     // more, where the busy times of ranks are collected
 constexpr double kWorthChoosing = 1; // of the slowest candidate: to choose by formulas takes less
 
-double formula_seconds(const Collective& collective) {
-  return algorithm(collective.algorithm).formula_s_per_rank * static_cast<double>(collective.ranks);
-}
-
 double transfer_seconds(const Collective& collective, Method method, bool ring) {
   if (method == Method::events) {
     if (collective.links.fabric) {
@@ -223,7 +219,8 @@ double evaluation_seconds(const Collective& asked, std::optional<Method> method,
     }
     return seconds + longest;
   }
-  const double formula = kFormula + formula_seconds(asked);
+  const double formula =
+      kFormula + algorithm(asked.algorithm).formula_s_per_rank * static_cast<double>(asked.ranks);
   Method by = method ? *method : searches_ranks(asked) ? Method::max_plus : automatic_method(asked);
   if (with_transfer_times) { // no formula knows them
     by = std::max(by, Method::max_plus);

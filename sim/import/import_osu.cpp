@@ -31,10 +31,6 @@ struct Table {
   std::vector<OsuPoint> points;
 };
 
-bool is_title(std::string_view line) {
-  return line.starts_with("# OSU ") && line.find(" Test") != std::string_view::npos;
-}
-
 // "# OSU MPI-CUDA Allreduce Latency Test v7.5". The word before "Latency" is the operation; of
 // point-to-point tests it is that of the library. A bandwidth test prints rows of the same shape
 // whose numbers are rates; taken for times they would give a cost curve that falls with the size.
@@ -101,7 +97,7 @@ public:
     const std::string_view text = untagged(line.text);
     const std::vector<std::string_view> words = words_of(text);
     line_ = line.number;
-    if (is_title(text)) {
+    if (text.starts_with("# OSU ") && text.find(" Test") != std::string_view::npos) {
       if (!std::exchange(titled_, true)) {
         tables_.clear();
         ranks_ = given_ranks_;

@@ -47,8 +47,6 @@ std::vector<std::string> words_of_name(std::string_view name) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-bool has_digit(const std::string& word) { return std::ranges::any_of(word, is_digit); }
-
 // One pass over the layers in execution order. The shape of a product follows from the table: the
 // rows M of a layer are its multiply-accumulates of the batch over its weights, and a weight of
 // three dimensions is as many products as its first one says (experts).
@@ -257,7 +255,7 @@ PartName part_name(std::string_view name) {
   const std::vector<std::string> words = words_of_name(name);
   auto part = std::ranges::find_if(words, [](const std::string& word) {
     return word.size() > 1 && std::isalpha(static_cast<unsigned char>(word.front())) != 0 &&
-           has_digit(word);
+           std::ranges::any_of(word, is_digit);
   });
   if (part == words.end()) {
     part = std::ranges::find_if(words, [](const std::string& word) {

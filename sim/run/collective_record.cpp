@@ -17,7 +17,6 @@ namespace {
 
 using collectives::CollectiveRecord;
 using collectives::CompressedRecord;
-using collectives::LowerBound;
 using collectives::PerRank;
 using collectives::Traffic;
 using collectives::TransferRecord;
@@ -30,10 +29,6 @@ io::Json whole(double value) {
   return value == std::floor(value) && value < 9007199254740992.0
              ? io::Json(static_cast<std::int64_t>(value))
              : io::Json(value);
-}
-
-io::Json algorithm_or_null(const std::optional<collectives::AlgorithmId>& algorithm) {
-  return algorithm ? io::Json(collectives::name(*algorithm)) : io::Json();
 }
 
 // Keys of a compressed exchange. Lower bounds hold for dense collectives and say nothing about one
@@ -65,7 +60,9 @@ io::Json bound_kind_of(const CollectiveRecord& record) {
 void set_choice(io::Json& tree, const std::optional<collectives::Choice>& choice) {
   tree.set("chosen", choice ? io::Json(collectives::name(choice->chosen)) : io::Json());
   tree.set("chosen_s", choice ? io::Json(choice->chosen_s) : io::Json());
-  tree.set("runner_up", choice ? algorithm_or_null(choice->runner_up) : io::Json());
+  tree.set("runner_up", choice && choice->runner_up
+                            ? io::Json(collectives::name(*choice->runner_up))
+                            : io::Json());
   tree.set("runner_up_s", choice ? io::or_null(choice->runner_up_s) : io::Json());
 }
 
@@ -247,8 +244,8 @@ io::Json record_tree(const CollectiveRecord& record) {
       {"bytes_sent_total", whole(record.traffic.total)},
       {"lower_bound_s", record.lower_bounds.seconds()},
       {"lower_bounds",
-       io::tree_of<&LowerBound::latency_s, &LowerBound::bandwidth_s, &LowerBound::reduction_s>(
-           record.lower_bounds)},
+       io::tree_of<&collectives::LowerBound::latency_s, &collectives::LowerBound::bandwidth_s,
+                   &collectives::LowerBound::reduction_s>(record.lower_bounds)},
       {"bound_kind", bound_kind_of(record)},
       {"latency_s", one_link ? io::Json(record.link.latency_s) : io::Json()},
       {"block_latency_s", one_link ? io::Json(record.link.block_latency_s) : io::Json()},

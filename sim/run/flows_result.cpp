@@ -13,7 +13,6 @@ namespace {
 
 using namespace io::rows;
 using io::Json;
-using io::Key;
 using io::Written;
 
 using Packets = FlowResult::Packets;
@@ -131,7 +130,7 @@ constexpr auto kFlowsNetwork = std::to_array<Written<FlowsFile>>({
      [](const FlowsFile& file) { return packet_tree(file.packet, file.fabric); }},
 });
 
-constexpr Key kSummary =
+constexpr io::Key kSummary =
     object("summary", io::kKeysOf<kStatistics>, "Completion times over all flows that have one.");
 
 struct Run {
@@ -196,7 +195,7 @@ constexpr auto kFlowsResult = std::to_array<Written<Run>>({
                                 [](const Run& run) { return run.result.warnings; }),
 });
 
-constexpr Key kResultObject =
+constexpr io::Key kResultObject =
     object("flows_result", io::kKeysOf<kFlowsResult>, "What stepsim flows --json writes.")
         .and_also(io::kMeta);
 

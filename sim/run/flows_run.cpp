@@ -10,13 +10,11 @@ namespace stepsim::study {
 
 namespace {
 
-using links::TransportKind;
-
 // The share of a message that must arrive: 1, or need / n of its packets with bounded loss and
 // early stop.
 double carried_part(const FlowsFile& file, double bytes) {
   const links::TransportOptions& transport = file.packet.options.transport;
-  if (!file.packet.has_transport || transport.kind != TransportKind::dlcp ||
+  if (!file.packet.has_transport || transport.kind != links::TransportKind::dlcp ||
       !transport.dlcp.early_stop || bytes == 0) {
     return 1;
   }

@@ -8,7 +8,6 @@ namespace stepsim::study {
 
 namespace {
 
-using programs::FragmentTimes;
 using programs::LayeredRound;
 
 double outer_bytes(const LocalTraining& local, const ProgramUnit& unit) {
@@ -66,10 +65,9 @@ std::vector<double> update_shares(const std::vector<std::vector<std::uint32_t>>&
 
 // Times of the outer messages, one for each set of layers: a fragment or a layer. Adds a unit and a
 // group of the plan for each message that has bytes (MER 5).
-std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
-                                          const std::vector<std::vector<std::uint32_t>>& fragments,
-                                          const std::vector<std::vector<std::uint32_t>>& layers,
-                                          ScenarioProgram& out) {
+std::vector<programs::FragmentTimes>
+outer_messages(const Scenario& scenario, const std::vector<std::vector<std::uint32_t>>& fragments,
+               const std::vector<std::vector<std::uint32_t>>& layers, ScenarioProgram& out) {
   const LocalTraining& local = scenario.training.local;
   const std::vector<std::int64_t> parameters = layers::layer_parameters(scenario.workload);
   const std::vector<double> shares = update_shares(fragments, parameters);
@@ -96,9 +94,9 @@ std::vector<FragmentTimes> outer_messages(const Scenario& scenario,
     }
   }
   time_outer(scenario, first, out);
-  std::vector<FragmentTimes> messages;
+  std::vector<programs::FragmentTimes> messages;
   for (const std::vector<std::uint32_t>& each : layers) {
-    FragmentTimes& message = messages.emplace_back();
+    programs::FragmentTimes& message = messages.emplace_back();
     for (const std::uint32_t layer : each) {
       message.merge += local.outer_update * shares[layer];
     }

@@ -7,14 +7,12 @@ namespace stepsim::study {
 
 namespace {
 
-using programs::OperationTimes;
 using programs::OperationType;
-using programs::Program;
 
 // The end of the run on the slowest worker if it also applies the pending gradients, one after the
 // other as they arrive.
-double drained_s(const Scenario& scenario, const Program& program, const OperationTimes& times,
-                 std::int64_t pending) {
+double drained_s(const Scenario& scenario, const programs::Program& program,
+                 const programs::OperationTimes& times, std::int64_t pending) {
   const layers::Jitter jitter(scenario.variability, program.ranks);
   double update = 0; // with decoding
   for (const programs::Operation& each : program.operations) {
@@ -45,7 +43,7 @@ double drained_s(const Scenario& scenario, const Program& program, const Operati
 // or more, where only the sums count (PIP 4, 7, 12). With a width of 1 an exchange starts while
 // backward still runs, so that its end depends on every single piece. The published total,
 // T / K (c + m), holds for a run of T iterations whose work is spread evenly over K pipelines.
-void fill_forms(const Scenario& scenario, const Program& program, std::int64_t width,
+void fill_forms(const Scenario& scenario, const programs::Program& program, std::int64_t width,
                 Result& result) {
   const Training& training = scenario.training;
   double compute = 0;
@@ -99,8 +97,8 @@ Scenario with_best_width(const Scenario& scenario) {
 
 // The width of the program is 1 if one worker has nothing to exchange.
 void fill_pipeline(const Scenario& scenario, const ScenarioProgram& made,
-                   const OperationTimes& times, Result& result) {
-  const Program& program = made.program;
+                   const programs::OperationTimes& times, Result& result) {
+  const programs::Program& program = made.program;
   const Training& training = scenario.training;
   const programs::PipelineSteps steps{.iterations = training.iterations,
                                       .width = !program.applies.empty()

@@ -12,7 +12,6 @@ namespace stepsim::study {
 namespace {
 
 using programs::Kind;
-using programs::Operation;
 using programs::OperationType;
 using programs::Program;
 
@@ -266,7 +265,7 @@ std::vector<double> mean_compute_s(const ScenarioProgram& made) {
   const auto steps = static_cast<std::size_t>(program.steps);
   std::vector<double> nominal(steps);
   for (std::uint32_t o = 0; o < program.iteration_size(); ++o) {
-    const Operation& each = program.operations[o];
+    const programs::Operation& each = program.operations[o];
     if (computes(program, each)) {
       nominal[static_cast<std::size_t>(each.step)] += each.seconds.value;
     }

@@ -9,8 +9,6 @@ namespace stepsim::study {
 
 namespace {
 
-using programs::BucketTimes;
-using programs::ExchangeTime;
 using programs::LayerTimes;
 
 std::vector<LayerTimes> layer_times(const Scenario& scenario) {
@@ -33,8 +31,8 @@ programs::NextForward next_forward(const Communication& communication) {
 }
 
 // Start-ups are at most all of a half: they are rounded.
-std::pair<ExchangeTime, ExchangeTime> halves(const MessageSeconds& message, double first_s,
-                                             double second_s) {
+std::pair<programs::ExchangeTime, programs::ExchangeTime> halves(const MessageSeconds& message,
+                                                                 double first_s, double second_s) {
   const double first = std::min(first_s, message.exchange);
   const double second = std::clamp(second_s, 0.0, message.broadcast);
   return {{.startup = {first}, .data = {message.exchange - first}},
@@ -327,7 +325,7 @@ ProgramParts allreduced_parts(const Scenario& scenario, ScenarioProgram& out) {
       scenario.communication.compression.select_stream == collectives::SelectStream::side;
   for (std::size_t g = 0; g < parts.buckets.size(); ++g) {
     const ProgramUnit& unit = out.units[out.alike[g]];
-    BucketTimes& bucket = parts.buckets[g];
+    programs::BucketTimes& bucket = parts.buckets[g];
     bucket.reduce = (has_halves(scenario) ? unit.reduce : unit.exchange).time;
     bucket.gather = unit.gather.time;
     (side ? bucket.side : bucket.select) = {unit.cost.compress_s()};
@@ -374,7 +372,7 @@ ProgramParts with_merged_layers(ProgramParts parts, bool slowed_alike, bool one_
   if (!std::isfinite(all.front().forward.value)) {
     throw SimulationError(std::string(kBeyondNumbers));
   }
-  for (BucketTimes& bucket : parts.buckets) {
+  for (programs::BucketTimes& bucket : parts.buckets) {
     programs::merge_layers(merged, bucket.layers);
     if (bucket.ready_after) {
       bucket.ready_after = merged[*bucket.ready_after];

@@ -124,10 +124,6 @@ constexpr std::array kLongLists{long_list<&Result::buckets, kBucket>("buckets"),
                                 long_list<&Result::tensors, kTensor>("tensors"),
                                 long_list<&Result::workers, kWorker>("workers")};
 
-const LongList* find_long_list(std::string_view key) {
-  return base::found(kLongLists, key, &LongList::key);
-}
-
 // Every direction of every link; of a run that simulates one exchange at a time, over all of them.
 std::vector<NamedLink> links_in(const Result& result) {
   return result.links.empty()
@@ -248,7 +244,7 @@ void write_result(const Result& result, const io::Object& others,
         } else {
           text.member(key, value);
         }
-      } else if (const LongList* list = find_long_list(key)) {
+      } else if (const LongList* list = base::found(kLongLists, key, &LongList::key)) {
         text.list(key, list->size(result), [&](std::size_t i) { return list->element(result, i); });
       } else if (const Json value = row->value(result); row->key.is_required || !value.is_null()) {
         text.member(key, value);

@@ -10,7 +10,6 @@ namespace stepsim::study {
 namespace {
 
 using programs::Kind;
-using programs::OperationType;
 
 // The work of selecting entries, owners of tensors and groups of ranks depend on their number.
 bool counts_ranks(const Scenario& scenario) {
@@ -115,7 +114,7 @@ void take_times(const ScenarioProgram& like, bool computing, bool exchanges,
                 ScenarioProgram& made) {
   auto from = like.program.operations.begin();
   for (programs::Operation& each : made.program.operations) {
-    if (each.type == OperationType::exchange ? exchanges : computing) {
+    if (each.type == programs::OperationType::exchange ? exchanges : computing) {
       each.seconds = from->seconds;
       each.startup = from->startup;
       each.data = from->data;

@@ -13,12 +13,6 @@ namespace stepsim::study {
 
 namespace {
 
-using programs::Kind;
-using programs::Operation;
-using programs::OperationTimes;
-using programs::OperationType;
-using programs::Program;
-
 // Each communicator has the whole bandwidth by itself where messages are not simulated.
 void warn_of_shared_links(const Scenario& scenario, const ScenarioProgram& made, double period,
                           Result& result) {
@@ -62,9 +56,9 @@ void add_warnings(const Scenario& scenario, const ScenarioProgram& made,
 }
 
 // On a network every exchange lasts as long as it did in the last iteration.
-void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
+void measure_exchanges(ScenarioProgram& made, const programs::OperationTimes& times) {
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
-    const Operation& each = made.program.operations[o];
+    const programs::Operation& each = made.program.operations[o];
     if (const ExchangeMember member = exchange_member(made, each)) {
       (made.units[static_cast<std::size_t>(each.unit)].*member).seconds = last_seconds(times, o);
     }
@@ -72,7 +66,7 @@ void measure_exchanges(ScenarioProgram& made, const OperationTimes& times) {
 }
 
 // The rule of a program with the exchanges of `made`, which end when those did in its times.
-programs::EachRule same_ends(const ScenarioProgram& made, const OperationTimes& times) {
+programs::EachRule same_ends(const ScenarioProgram& made, const programs::OperationTimes& times) {
   std::vector<double> ends; // in the order of their stream
   for (std::int64_t t = 0; t < times.iterations; ++t) {
     for (const TimedExchange& each : made.timed) {
@@ -80,9 +74,8 @@ programs::EachRule same_ends(const ScenarioProgram& made, const OperationTimes& 
     }
   }
   return [ends = std::move(ends), next = std::size_t{0}](
-             const Operation&, double, std::span<const double>, std::span<double> leave_s) mutable {
-    std::ranges::fill(leave_s, ends[next++]);
-  };
+             const programs::Operation&, double, std::span<const double>,
+             std::span<double> leave_s) mutable { std::ranges::fill(leave_s, ends[next++]); };
 }
 
 // Brings what is known of the scenario's program up to date; `like` as for retime().
@@ -120,7 +113,7 @@ void renew(const Scenario& scenario, bool simulated, MadeFor made_for, const Pro
   }
   if (!retimed || drawn_anew) {
     memory.seed = seed;
-    const Program& made = memory.made->program;
+    const programs::Program& made = memory.made->program;
     // One iteration more than the run has may take the place of the first one in means.
     memory.made->factors = factors_of(
         scenario, made, scenario.training.iterations + 1 + programs::iterations_after(made));
@@ -145,7 +138,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   const Scenario& scenario = part ? *part : whole;
   renew(scenario, simulates_messages(whole), MadeFor::figures, nullptr, known);
   ScenarioProgram& made = *known.made;
-  const Program& program = made.program;
+  const programs::Program& program = made.program;
   const bool varies = scenario.variability.varies();
   const std::int64_t discard = discarded_iterations(scenario);
   const Window& window = made.window;
@@ -155,7 +148,7 @@ Result run_once(const Scenario& whole, Detail detail, ProgramMemory& known) {
   EvaluatedProgram found =
       evaluated(whole, scenario, made,
                 of_all ? programs::Record::all : programs::Record::first_rank, known.alone);
-  OperationTimes& times = found.times;
+  programs::OperationTimes& times = found.times;
   const double period = found.period;
 
   Result result;

@@ -14,8 +14,6 @@ namespace stepsim::study {
 
 namespace {
 
-using programs::BucketTimes;
-
 const buckets::Planner& planner_of(const Scenario& scenario) {
   return buckets::planner(scenario.communication.schedule);
 }
@@ -144,7 +142,7 @@ std::string no_pipe_program(const Scenario& scenario) {
 programs::Program make_pipe(const Scenario& scenario, ScenarioProgram& out) {
   const ProgramParts parts = parts_of(scenario, out, allreduced_parts);
   // One worker without exchanges has nothing to run ahead of.
-  const bool sends = std::ranges::any_of(parts.buckets, [](const BucketTimes& bucket) {
+  const bool sends = std::ranges::any_of(parts.buckets, [](const programs::BucketTimes& bucket) {
     return bucket.reduce.startup.value + bucket.reduce.data.value > 0;
   });
   const bool alone = scenario.cluster.ranks() == 1 && !sends;

@@ -11,8 +11,6 @@ namespace stepsim::study {
 namespace {
 
 using programs::Operation;
-using programs::OperationType;
-using programs::ProgramDraft;
 
 constexpr auto kStreamKeys =
     io::members<&programs::Stream::name, &programs::Stream::discipline,
@@ -167,7 +165,7 @@ private:
       fields.refuse_if(fields.has(key), key, std::string(why));
       (void)fields.any(key);
     };
-    if (operation.type != OperationType::exchange) {
+    if (operation.type != programs::OperationType::exchange) {
       operation.seconds = {seconds(fields, "seconds")};
       for (const std::string_view key : {"startup_s", "data_s", "collective", "algorithm"}) {
         refuse(key, "belongs to exchanges only");
@@ -312,7 +310,7 @@ private:
   Files& files_;
   io::Problems problems_;
   io::Fields top_;
-  ProgramDraft draft_;
+  programs::ProgramDraft draft_;
   std::optional<ProgramLinks> links_;
   Names streams_;
   Names groups_;

@@ -66,8 +66,6 @@ collectives::Collective without_bytes(collectives::Collective collective) {
 
 // Keys that hold their defaults are left out: files stay readable, and reading gives the same.
 
-using programs::Operation;
-using programs::OperationType;
 using programs::Program;
 
 io::Json stream_tree(const programs::Stream& stream) {
@@ -85,19 +83,17 @@ io::Json stream_tree(const programs::Stream& stream) {
   return tree;
 }
 
-io::Json group_tree(const programs::Group& group) { return io::list_of(group.parts); }
-
 io::Json pair_tree(const Program& program, std::uint32_t operation, std::int32_t distance) {
   return io::Array{program.operations[operation].id, std::int64_t{distance}};
 }
 
 io::Json operation_tree(const Program& program, std::uint32_t o) {
-  const Operation& operation = program.operations[o];
+  const programs::Operation& operation = program.operations[o];
   io::Json tree(io::Object{{"id", operation.id},
                            {"stream", program.streams[operation.stream].name},
                            {"type", programs::kOperationTypes[operation.type]},
                            {"kind", programs::kKinds[operation.kind]}});
-  if (operation.type == OperationType::exchange) {
+  if (operation.type == programs::OperationType::exchange) {
     tree.set("startup_s", operation.startup.value);
     tree.set("data_s", operation.data.value);
     if (operation.group != programs::kAllRanks) {
@@ -318,7 +314,7 @@ io::Json program_tree(const ProgramFile& file) {
   if (!program.groups.empty()) {
     io::Object groups;
     for (const programs::Group& group : program.groups) {
-      groups.emplace_back(group.name, group_tree(group));
+      groups.emplace_back(group.name, io::list_of(group.parts));
     }
     tree.set("groups", std::move(groups));
   }

@@ -14,8 +14,6 @@ namespace stepsim::study {
 
 namespace {
 
-using collectives::AlgorithmId;
-
 // Latency and bandwidth may be in the file for other runs; a measured exchange takes their place.
 constexpr std::array<std::string_view, 6> kLinkKeys{
     kNetworkPointer<&Network::latency_s>,       kNetworkPointer<&Network::delay_s>,
@@ -62,7 +60,7 @@ void warn_of_interfaces(Scenario& scenario) {
   if (cluster.nics_per_node > cluster.gpus_per_node) {
     scenario.warnings.push_back(unused_interfaces(cluster.nics_per_node, cluster.gpus_per_node));
   } else if (cluster.nics_per_node > 1 &&
-             scenario.communication.collective == AlgorithmId::hierarchical_leader) {
+             scenario.communication.collective == collectives::AlgorithmId::hierarchical_leader) {
     scenario.warnings.push_back("unused_nics: nics_per_node is " +
                                 std::to_string(cluster.nics_per_node) +
                                 ", but hierarchical_leader sends through one interface of a node");
@@ -103,8 +101,8 @@ void check_nodes(const io::Json& tree, const ParseContext& context, const Scenar
     }
   }
   // Of those that auto chooses from, each must run.
-  if (exchange.algorithm == AlgorithmId::automatic) {
-    for (const AlgorithmId candidate : exchange.options.candidates) {
+  if (exchange.algorithm == collectives::AlgorithmId::automatic) {
+    for (const collectives::AlgorithmId candidate : exchange.options.candidates) {
       if (const auto finding = collectives::candidate_finding(exchange, candidate)) {
         context.problems.add(tree, "/communication/candidates: " + *finding);
       }

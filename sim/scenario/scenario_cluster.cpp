@@ -120,11 +120,6 @@ void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
   network.curve_source = "calibration " + network.calibration + ", messages one and both ways";
 }
 
-// Whatever gives the time of a whole exchange makes the links inside a node superfluous.
-bool uses_links(const Scenario& scenario) {
-  return !scenario.training.exchange && !scenario.cluster.network.curve;
-}
-
 } // namespace
 
 // `network` may be absent for one node alone. Latency and bandwidth are required unless something
@@ -303,8 +298,9 @@ void require_networks(const io::Json& tree, const ParseContext& context, Scenari
   if (!cluster.has_network && scenario.communication.dedicated_servers() > 0) {
     context.problems.add(*place, "network", "required: dedicated servers are on other machines");
   }
-  if (cluster.gpus_of_domain() == 1 || cluster.intra || !uses_links(scenario) ||
-      !context.problems.empty()) {
+  // Whatever gives the time of a whole exchange makes the links inside a node superfluous.
+  if (cluster.gpus_of_domain() == 1 || cluster.intra || scenario.training.exchange ||
+      cluster.network.curve || !context.problems.empty()) {
     return;
   }
   if (cluster.network.model != NetworkModel::alpha_beta || !cluster.topology.is_null()) {

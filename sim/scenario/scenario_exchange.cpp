@@ -299,8 +299,7 @@ std::string_view usual_collective(const Scenario& scenario) {
 // others. collnet needs switches that add, which nobody has who does not ask for it.
 std::vector<std::string_view> collectives_of(const Scenario& scenario) {
   const Communication& communication = scenario.communication;
-  const collectives::Op op =
-      communication.reduce_broadcast ? collectives::Op::reduce : collectives::Op::allreduce;
+  const collectives::Op op = exchange_op(communication);
   std::vector<std::string_view> words;
   for (const collectives::AlgorithmId algorithm : collectives::valid_algorithms(op)) {
     const bool two_level = collectives::is_two_level(algorithm);

@@ -9,10 +9,6 @@ namespace stepsim::study {
 
 namespace {
 
-std::string algorithm_name(const Training& training) {
-  return std::string(kTrainingAlgorithms[training.algorithm]);
-}
-
 std::optional<OuterNetwork> parse_outer_network(io::Fields& fields, const Scenario& scenario) {
   std::optional<OuterNetwork> network;
   fields.object("outer_network", [&](io::Fields& part) {
@@ -190,7 +186,7 @@ void check_local(const io::Json& tree, io::Problems& problems, const Scenario& s
   const auto report = [&](std::string_view key, const std::string& message) {
     problems.add(place, key, message);
   };
-  const std::string what = algorithm_name(training);
+  const std::string what(kTrainingAlgorithms[training.algorithm]);
   const Cluster& cluster = scenario.cluster;
   if (scenario.communication.has_servers() && !needs_servers(training.algorithm)) {
     report("algorithm", what + " is not defined for collective parameter_server");

@@ -277,12 +277,8 @@ void resolve_contention(const io::Json& tree, Scenario& scenario) {
   }
 }
 
-// The one key that is written by hand; null where no layer has a gradient.
-io::Json groups_json(const buckets::ScheduleOptions& options) {
-  return options.groups.empty() ? io::Json() : io::list_of(options.groups);
-}
-
-// In the order of the rows.
+// In the order of the rows. The one key that is written by hand has the groups; null where no layer
+// has a gradient.
 void add_schedule_options(const buckets::Planner& planner, const buckets::ScheduleOptions& options,
                           io::Json& tree) {
   for (const io::Bound<buckets::ScheduleOptions>& row : keys::kScheduleOptions) {
@@ -291,7 +287,9 @@ void add_schedule_options(const buckets::Planner& planner, const buckets::Schedu
       continue;
     }
     io::set_given(tree, row.key.name,
-                  row.written != nullptr ? row.written(row.key, options) : groups_json(options));
+                  row.written != nullptr   ? row.written(row.key, options)
+                  : options.groups.empty() ? io::Json()
+                                           : io::list_of(options.groups));
   }
 }
 

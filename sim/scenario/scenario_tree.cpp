@@ -16,8 +16,6 @@ namespace stepsim::study {
 
 namespace {
 
-using collectives::AlgorithmId;
-
 // The name of a trace or model and not its content: results would be large otherwise.
 io::Json workload_tree(const WorkloadSource& source, const layers::Workload& workload,
                        LayerList layers) {

@@ -14,18 +14,15 @@ namespace {
 
 using namespace io::rows;
 using io::Json;
-using io::Key;
 using io::Written;
 using programs::BindingPath;
 using programs::Explanation;
-using programs::Operation;
-using programs::Program;
 
 // A step of the path with the program that it belongs to.
 struct Step {
   const Explained& explained;
   const programs::PathStep& step;
-  [[nodiscard]] const Operation& operation() const {
+  [[nodiscard]] const programs::Operation& operation() const {
     return explained.program.operations[step.operation];
   }
 };
@@ -53,7 +50,7 @@ constexpr std::array kStepObject{object("critical_cycle", io::kKeysOf<kStep>, "A
 
 // A step of the path in time: each begins when the one before it ends.
 struct TimedStep {
-  const Operation& operation;
+  const programs::Operation& operation;
   double start_s{};
   double end_s{};
 };
@@ -139,7 +136,7 @@ Json gap_tree(const std::optional<Measured>& measured) {
 constexpr auto kSummary = std::to_array<Written<Explained>>({
     io::row<&Explained::explanation, &Explanation::path, &BindingPath::period_s>(
         "Time of an iteration of the program, s."),
-    io::row<&Explained::program, &Program::steps>("Optimizer steps of an iteration.")
+    io::row<&Explained::program, &programs::Program::steps>("Optimizer steps of an iteration.")
         .in(io::at_least(1)),
     io::row("exposed_communication_s",
             "Period minus that with exchanges that take no time, per step, s.",
@@ -164,7 +161,7 @@ constexpr auto kSize = std::to_array<Written<Explained>>({
             [](const Explained& each) { return each.program.streams.size(); }),
     io::row("waits", "Waits of one iteration.",
             [](const Explained& each) { return each.program.waits.size(); }),
-    io::row<&Explained::program, &Program::ranks>("Ranks."),
+    io::row<&Explained::program, &programs::Program::ranks>("Ranks."),
 });
 
 constexpr auto kExplained = std::to_array<Written<Explained>>({
@@ -221,7 +218,7 @@ constexpr auto kExplained = std::to_array<Written<Explained>>({
     io::texts_row<&Explained::warnings, "A warning.">("What to know about the result."),
 });
 
-constexpr Key kExplanation =
+constexpr io::Key kExplanation =
     object("explanation", io::kKeysOf<kExplained>, "What stepsim explain --json writes.")
         .and_also(io::kMeta);
 

@@ -15,22 +15,19 @@ namespace {
 
 using namespace io::rows;
 using collectives::FeedbackStep;
-using collectives::SparseVector;
 using io::Json;
-using io::Key;
 using io::Written;
 using keys::vector_key;
-using keys::vectors_key;
 
 template <auto Member> constexpr auto count(std::string_view sentence) {
   return io::row<Member>(sentence).in(io::at_least(0)).example("0");
 }
 
-Json vector_tree(const SparseVector& vector) {
+Json vector_tree(const collectives::SparseVector& vector) {
   return io::Object{{"index", io::list_of(vector.indices)}, {"value", io::list_of(vector.values)}};
 }
 
-Json vectors_tree(std::span<const SparseVector> vectors) {
+Json vectors_tree(std::span<const collectives::SparseVector> vectors) {
   return io::write_each(vectors, vector_tree);
 }
 
@@ -57,9 +54,9 @@ constexpr auto kLost = std::to_array<Written<collectives::LostEntry>>({
     io::row<&collectives::LostEntry::value>("Value of the entry.").example("3"),
 });
 constexpr auto kResiduals = std::to_array<Written<FeedbackStep>>({
-    {vectors_key("final", "Residuals of the ranks under mask final.").required(),
+    {keys::vectors_key("final", "Residuals of the ranks under mask final.").required(),
      [](const FeedbackStep& step) { return vectors_tree(step.final.residuals); }},
-    {vectors_key("per_round", "Residuals of the ranks under mask per_round.").required(),
+    {keys::vectors_key("per_round", "Residuals of the ranks under mask per_round.").required(),
      [](const FeedbackStep& step) { return vectors_tree(step.per_round.residuals); }},
 });
 
@@ -99,8 +96,8 @@ std::vector<Round> rounds_of(const SemanticsStep& each) {
 }
 
 constexpr auto kIteration = std::to_array<Written<SemanticsStep>>({
-    {vectors_key("selected", "What every rank selects: the first k entries of gradient and "
-                             "residual.")
+    {keys::vectors_key("selected", "What every rank selects: the first k entries of gradient and "
+                                   "residual.")
          .required(),
      [](const SemanticsStep& each) { return vectors_tree(each.step.selected); }},
     io::list_row<kRound, "A round.">("rounds",
@@ -184,7 +181,7 @@ constexpr auto kComparison = std::to_array<Written<Compared>>({
                                 [](const Compared& all) { return semantics_warnings(all.file); }),
 });
 
-constexpr Key kSemanticsObject =
+constexpr io::Key kSemanticsObject =
     object("result", keys::kSemanticsResult, "What stepsim semantics --json writes.")
         .and_also(io::kKeysOf<kComparison>);
 
@@ -293,7 +290,7 @@ Found compare(const io::Json& expected, const io::Json& output, std::int64_t dim
 
 } // namespace
 
-constexpr std::array<Key, 7> keys::kSemanticsResult = io::written_keys(kSemanticsRows);
+constexpr std::array<io::Key, 7> keys::kSemanticsResult = io::written_keys(kSemanticsRows);
 
 Json semantics_tree(const SemanticsFile& file, std::span<const FeedbackStep> steps) {
   return io::write(kSemanticsRows, SemanticsRun{file, steps});

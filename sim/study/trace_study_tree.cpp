@@ -7,8 +7,6 @@ namespace stepsim::study {
 namespace {
 
 using namespace io::rows;
-using io::Json;
-using io::Key;
 using io::Written;
 
 // The ends of the interval of a member.
@@ -80,8 +78,8 @@ constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
 });
 constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
-     [](const TraceStudy&) { return Json(1); }},
-    {text("kind", "study").required(), [](const TraceStudy&) { return Json("study"); }},
+     [](const TraceStudy&) { return io::Json(1); }},
+    {text("kind", "study").required(), [](const TraceStudy&) { return io::Json("study"); }},
     io::row<&TraceStudy::name>("Name of the trace."),
     io::object_row<kAnswer>(
         "trace", "The recorded step on its own machine; null where machine or steps are unknown.",
@@ -101,7 +99,7 @@ constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
     io::texts_row<&TraceStudy::assumed, "One choice.">("What was chosen."),
     io::texts_row<&TraceStudy::warnings, "One warning.">("What to know about the trace."),
 });
-constexpr Key kStudyFile =
+constexpr io::Key kStudyFile =
     object("study", io::kKeysOf<kStudy>, "What stepsim study --json writes.");
 
 constexpr std::array<std::string_view, 1> kStudyExamples{
@@ -109,7 +107,7 @@ constexpr std::array<std::string_view, 1> kStudyExamples{
 
 } // namespace
 
-Json study_tree(const TraceStudy& study) { return io::write(kStudy, study); }
+io::Json study_tree(const TraceStudy& study) { return io::write(kStudy, study); }
 
 io::FileKind study_kind() { return {"study", &kStudyFile, kStudyExamples, false}; }
 

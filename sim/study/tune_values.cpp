@@ -46,8 +46,6 @@ struct KnobSetup {
 
 namespace {
 
-using buckets::Schedule;
-
 // Up to this many divisions into buckets are all tried.
 constexpr std::size_t kMostPlans = 24;
 // Rounds around the best value of a scan.
@@ -265,7 +263,7 @@ void schedule_values(KnobSetup& setup, Knob) {
                       collectives::CompressionKind::sparse;
   for (const buckets::Planner& planner : buckets::planners()) {
     const bool fits =
-        planner.schedule != Schedule::exhaustive && // optimal finds the same
+        planner.schedule != buckets::Schedule::exhaustive && // optimal finds the same
         (planner.needs != buckets::Needs::selection_costs || sparse) &&
         (planner.needs != buckets::Needs::buckets || has_measured_buckets(setup.scenario)) &&
         !planner.has("schedule_name") && // only a user knows such messages

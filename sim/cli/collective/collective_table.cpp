@@ -11,10 +11,7 @@ namespace stepsim::cli {
 
 namespace {
 
-using collectives::CollectiveRecord;
-using collectives::CompressedRecord;
-
-constexpr std::string_view kRate = io::key_of<&CollectiveRecord::bandwidth_Bps>();
+constexpr std::string_view kRate = io::key_of<&collectives::CollectiveRecord::bandwidth_Bps>();
 
 // With auto also what it chose: "auto: lp".
 std::string algorithm(const io::Json& record, const Column& column) {
@@ -90,12 +87,12 @@ CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
     add({{"protocol", "algorithm/protocol", 1, library_pair},
          {"limited_by", "limited_by", 1, in_full}});
   }
-  if (varies(io::pointer_to<&CompressedRecord::density, "/compression/">()) ||
+  if (varies(io::pointer_to<&collectives::CompressedRecord::density, "/compression/">()) ||
       varies("/compression/k")) {
     add({{"k", "k", 1, in_full}});
   }
   if (varies("/network/latency_s") ||
-      varies(io::pointer_to<&CollectiveRecord::bandwidth_Bps, "/network/">())) {
+      varies(io::pointer_to<&collectives::CollectiveRecord::bandwidth_Bps, "/network/">())) {
     add({{"latency_s", "latency [us]", 1e6, latency},
          {std::string(kRate), "bandwidth [GB/s]", 1e-9}});
   }

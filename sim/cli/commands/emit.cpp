@@ -19,15 +19,13 @@ namespace stepsim::cli {
 
 namespace {
 
-using nccl::Operation;
-using nccl::Pair;
 using nccl::TunerLine;
 
 constexpr std::string_view kModel = "model";
 constexpr std::size_t kLeastSizes = 3; // of a measured operation
 
 // "LOG@ring/simple" as the file and the pair. The last @ counts, since names of files may have one.
-std::pair<std::string, Pair> forced_log(std::string_view text) {
+std::pair<std::string, nccl::Pair> forced_log(std::string_view text) {
   const std::size_t at = text.rfind('@');
   const std::size_t slash = text.rfind('/');
   if (at == std::string_view::npos || slash == std::string_view::npos || slash < at) {
@@ -62,7 +60,7 @@ std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
     print_warnings(samples.warnings, common);
     for (const io::SampleSet& set : samples.sets) {
       const auto operation = nccl::kOperations.find(set.op);
-      if (!operation || *operation == Operation::alltoall) {
+      if (!operation || *operation == nccl::Operation::alltoall) {
         throw UsageError("--emit nccl-tuner: the table of the plug-in has no " + set.op +
                          ", which is in " + base::printable(file));
       }
@@ -78,7 +76,7 @@ std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
       }
     }
   }
-  std::map<Operation, std::set<double>> sizes;
+  std::map<nccl::Operation, std::set<double>> sizes;
   for (const nccl::ForcedTime& time : times) {
     sizes[time.operation].insert(time.bytes);
   }
@@ -207,7 +205,7 @@ int emit_nccl_tuner(const study::Scenario& scenario, const TunerFlags& flags,
     sizes.push_back(bytes);
   }
   std::vector<TunerLine> lines;
-  for (const Operation operation : nccl::kTunerOperations) {
+  for (const nccl::Operation operation : nccl::kTunerOperations) {
     const std::vector<nccl::TunerSize> decided =
         measured ? nccl::tuner_sizes(times, layout, operation, model.restrictions, least_gain)
                  : nccl::tuner_sizes(model, layout, operation, sizes, least_gain);

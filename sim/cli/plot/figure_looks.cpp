@@ -65,7 +65,6 @@ std::string title_of_key(std::string_view key, std::string_view suffix) {
 
 using namespace io::rows;
 using io::Json;
-using io::Key;
 using io::Written;
 
 constexpr auto kAxis = std::to_array<Written<plot::Axis>>({
@@ -154,7 +153,7 @@ constexpr auto kFacts = std::to_array<Written<RowsFigure>>({
        return Json(std::move(bars));
      }},
 });
-constexpr Key kPlotResult =
+constexpr io::Key kPlotResult =
     object("plot_result", io::kKeysOf<kFacts>, "What stepsim plot --json writes.");
 
 constexpr std::array<std::string_view, 1> kPlotExamples{

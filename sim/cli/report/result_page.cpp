@@ -127,9 +127,7 @@ a { color: var(--link); }
 std::string shown(std::string_view text) { return base::escaped_markup(base::printable(text)); }
 
 using namespace io::rows;
-using io::Json;
 using io::Key;
-using io::Written;
 
 constexpr std::array kDefaultObject{
     object("defaults", io::kKeysOf<study::kDefault>, "One default.")};
@@ -137,9 +135,9 @@ constexpr std::array kDefaultObject{
 constexpr std::array kSentence{text("sentences", "One sentence.")};
 constexpr std::array kWarning{text("warnings", "One warning.")};
 
-constexpr auto kRun = std::to_array<Written<ReportedRun>>({
+constexpr auto kRun = std::to_array<io::Written<ReportedRun>>({
     {text("answer", "How long a step takes, and what limits it.").required(),
-     [](const ReportedRun& run) { return Json(answer_of(run.result)); }},
+     [](const ReportedRun& run) { return io::Json(answer_of(run.result)); }},
     {list("defaults", kDefaultObject, "Inputs that were defaults.").required(),
      [](const ReportedRun& run) { return io::write_all(study::kDefault, run.result.defaults); }},
     io::list_row<&ReportedRun::what_if, study::kWhatIf, "One change, run again.">(
@@ -157,13 +155,13 @@ constexpr auto kRun = std::to_array<Written<ReportedRun>>({
 constexpr Key kReportResult = object("report_result", io::kKeysOf<kRun>,
                                      "What stepsim report --json writes of a result or scenario.");
 
-constexpr auto kPageKnee = std::to_array<Written<plot::Point>>({
+constexpr auto kPageKnee = std::to_array<io::Written<plot::Point>>({
     io::row<&plot::Point::x>("Where it is."),
     io::row<&plot::Point::y>("Value of the first curve there, in the unit of the figure."),
 });
 constexpr std::array kVaried{text("varied", "Name of a field.")};
 
-constexpr auto kRecords = std::to_array<Written<RecordsFacts>>({
+constexpr auto kRecords = std::to_array<io::Written<RecordsFacts>>({
     io::row<&RecordsFacts::answer>("How many points there are, and the best of them."),
     io::row<&RecordsFacts::points>("Points without an error.").in(io::at_least(0)),
     io::row<&RecordsFacts::failed>("Points with an error.").in(io::at_least(0)),

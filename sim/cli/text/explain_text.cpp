@@ -8,7 +8,6 @@ namespace {
 constexpr std::size_t kMostRows = 12;
 
 using programs::Share;
-using programs::Shares;
 using study::Explained;
 
 std::string heading(const Explained& explained) {
@@ -27,7 +26,7 @@ std::string share_cell(double seconds, double period) {
 
 // The largest shares; what is cut is one row, so that the rows add up. What rounding leaves is
 // none.
-std::string shares_table(const std::string& heading, Shares shares, double period) {
+std::string shares_table(const std::string& heading, programs::Shares shares, double period) {
   constexpr double kRounding = 1e-9;
   std::erase_if(shares,
                 [&](const Share& each) { return std::abs(each.seconds) < kRounding * period; });

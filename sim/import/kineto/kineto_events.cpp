@@ -143,11 +143,6 @@ std::vector<KinetoStep> between_optimizer_steps(const std::vector<KinetoStep>& u
   return steps;
 }
 
-// "ProfilerStep#4" and "ProfilerStep#7" -> "ProfilerStep#4..#7".
-std::string joined_name(const std::string& first, const std::string& last) {
-  return first + ".." + last.substr(std::min(last.find('#'), last.size()));
-}
-
 // Steps up to and with the one that updates the weights become one. Where no step without an update
 // is followed by one with it, steps stay as they are: a profile may end before the update.
 std::vector<KinetoStep> joined_by_updates(std::vector<KinetoStep> steps,
@@ -166,7 +161,8 @@ std::vector<KinetoStep> joined_by_updates(std::vector<KinetoStep> steps,
     KinetoStep& step = joined.emplace_back(steps[i]);
     if (first < i) {
       several = true;
-      step.name = joined_name(steps[first].name, steps[i].name);
+      const std::size_t number = std::min(step.name.find('#'), step.name.size());
+      step.name = steps[first].name + ".." + step.name.substr(number); // "ProfilerStep#4..#7"
       step.begin = steps[first].begin;
     }
     first = i + 1;

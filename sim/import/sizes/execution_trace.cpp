@@ -87,10 +87,6 @@ std::vector<ListedNode> nodes_named(const Array& nodes, std::string_view name, b
   return found;
 }
 
-bool same_gradients(const std::vector<KinetoTensor>& a, const std::vector<KinetoTensor>& b) {
-  return std::ranges::equal(a, b, {}, &KinetoTensor::elements, &KinetoTensor::elements);
-}
-
 // Cut behind each mark: the gradients of an iteration come before its update.
 std::vector<std::vector<KinetoTensor>> cut_iterations(const std::vector<ListedNode>& gradients,
                                                       const std::vector<KinetoTensor>& tensors,
@@ -113,8 +109,10 @@ std::vector<std::vector<KinetoTensor>> cut_iterations(const std::vector<ListedNo
 } // namespace
 
 std::vector<KinetoTensor> ExecutionTrace::one_iteration(std::optional<std::size_t> nodes) const {
-  const bool equal = std::ranges::all_of(
-      iterations, [&](const auto& each) { return same_gradients(each, iterations.front()); });
+  const bool equal = std::ranges::all_of(iterations, [&](const auto& each) {
+    return std::ranges::equal(each, iterations.front(), {}, &KinetoTensor::elements,
+                              &KinetoTensor::elements);
+  });
   if (equal && (iterations.size() > 1 || !nodes)) {
     return iterations.front();
   }

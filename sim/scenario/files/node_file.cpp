@@ -13,9 +13,7 @@
 
 namespace stepsim::io {
 
-using nccl::kParameterCount;
 using nccl::MeasuredPoint;
-using nccl::Parameter;
 
 namespace {
 
@@ -134,8 +132,8 @@ void read_parameters(Fields& file, LibraryFile& result) {
     return;
   }
   Fields fields(*map, file.problems());
-  for (std::size_t i = 0; i < kParameterCount; ++i) {
-    const Parameter parameter = nccl::parameter_rows()[i].parameter;
+  for (std::size_t i = 0; i < nccl::kParameterCount; ++i) {
+    const nccl::Parameter parameter = nccl::parameter_rows()[i].parameter;
     const Json* json = fields.any(nccl::kParameters[parameter]);
     if (json == nullptr) {
       continue;
@@ -188,7 +186,7 @@ void read_version(Fields& file, LibraryFile& result) {
 }
 
 Json parameter_json(const LibraryFile& file, const nccl::Calibration& calibration, std::size_t i) {
-  const Parameter parameter = nccl::parameter_rows()[i].parameter;
+  const nccl::Parameter parameter = nccl::parameter_rows()[i].parameter;
   const base::Interval interval = parameter_interval(calibration, parameter);
   return Object{{"value", nccl::factor(parameter, file.fitted.parameters[i])},
                 {"low", interval.low},
@@ -344,11 +342,11 @@ LibraryFile parse_library_calibration(const Json& json) {
   return result;
 }
 
-base::Interval parameter_interval(const nccl::Calibration& calibration, Parameter parameter) {
+base::Interval parameter_interval(const nccl::Calibration& calibration, nccl::Parameter parameter) {
   constexpr double kQuantile = 1.96;
   const auto i = static_cast<std::size_t>(parameter);
   const double centre = calibration.fitted.parameters[i];
-  const double deviation = std::sqrt(calibration.covariance[i * kParameterCount + i]);
+  const double deviation = std::sqrt(calibration.covariance[i * nccl::kParameterCount + i]);
   return {.low = nccl::factor(parameter, centre - kQuantile * deviation),
           .high = nccl::factor(parameter, centre + kQuantile * deviation)};
 }
@@ -358,7 +356,7 @@ Json to_json(const LibraryFile& file, const nccl::Calibration& calibration) {
   Json node(Object{{"name", fitted.node.name}});
   write_node_type(fitted.node, node);
   Json parameters{Object{}};
-  for (std::size_t i = 0; i < kParameterCount; ++i) {
+  for (std::size_t i = 0; i < nccl::kParameterCount; ++i) {
     parameters.set(nccl::kParameters[nccl::parameter_rows()[i].parameter],
                    parameter_json(file, calibration, i));
   }

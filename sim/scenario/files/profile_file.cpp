@@ -13,8 +13,6 @@ namespace stepsim::io {
 
 namespace {
 
-using links::CollectiveCurve;
-using links::LinkClass;
 using links::NetworkProfile;
 
 // A number, or an interval {value, low, high}.
@@ -118,8 +116,8 @@ void skip_at_bound(Fields& fields) {
 
 // Both costs are required of a link class although rows of the table call them optional: a class
 // without one of them would be a network that costs nothing.
-LinkClass parse_link_class(Fields& link) {
-  LinkClass value;
+links::LinkClass parse_link_class(Fields& link) {
+  links::LinkClass value;
   value.name = link.word("class");
   value.latency_s = estimate(link, "latency_s").value_or(0);
   value.per_byte_s = estimate(link, "per_byte_s").value_or(0);
@@ -166,8 +164,8 @@ std::vector<links::CurvePoint> parse_points(Fields& collective) {
 
 // Curves are taken for exactly the ranks that they were measured with, so that a profile may hold
 // many curves of one operation.
-CollectiveCurve parse_curve(Fields& fields) {
-  CollectiveCurve curve;
+links::CollectiveCurve parse_curve(Fields& fields) {
+  links::CollectiveCurve curve;
   curve.op = fields.word("op");
   curve.algorithm = fields.text("algorithm");
   curve.ranks = fields.integer("ranks");

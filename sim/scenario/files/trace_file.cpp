@@ -18,7 +18,6 @@ using layers::Checks;
 using layers::Layer;
 using layers::MeasuredBucket;
 using layers::MeasuredCollective;
-using layers::MeasuredSharding;
 using layers::MeasuredStep;
 using layers::MeasuredTransfer;
 using layers::MeasuredUnit;
@@ -37,8 +36,8 @@ constexpr auto kUnit =
     members<&MeasuredUnit::elements, &MeasuredUnit::gather_dtype, &MeasuredUnit::reduce_dtype,
             &MeasuredUnit::gathers_forward, &MeasuredUnit::gathers_backward>;
 constexpr auto kSharding =
-    members<&MeasuredSharding::group_size, nullable<&MeasuredSharding::world_size>,
-            &MeasuredSharding::reshard_after_forward>;
+    members<&layers::MeasuredSharding::group_size, nullable<&layers::MeasuredSharding::world_size>,
+            &layers::MeasuredSharding::reshard_after_forward>;
 constexpr auto kBucket = members<&MeasuredBucket::elements, &MeasuredBucket::bytes,
                                  &MeasuredBucket::dtype, &MeasuredBucket::tensors,
                                  nullable<&MeasuredBucket::min>, nullable<&MeasuredBucket::median>,

@@ -10,7 +10,6 @@ namespace {
 
 using io::Fields;
 using io::Json;
-using io::Problems;
 
 Run read_run(Fields& fields) {
   Run run;
@@ -81,7 +80,7 @@ Claim read_claim(Fields& fields) {
 }
 
 // Names are looked up often, so that a wrong one is told at once with the nearest there is.
-void check_names(const Json& tree, const Reproduction& paper, Problems& problems) {
+void check_names(const Json& tree, const Reproduction& paper, io::Problems& problems) {
   std::set<std::string, std::less<>> records, figures;
   const auto unique = [&](std::set<std::string, std::less<>>& names, const std::string& id) {
     if (!names.insert(id).second) {
@@ -123,7 +122,7 @@ void keys::read_at(Fields& fields, const io::Key& key, MarkAt& mark) {
 }
 
 Reproduction parse_reproduction(const Json& tree) {
-  Problems problems;
+  io::Problems problems;
   Fields fields(tree, problems, keys::kReproduction);
   fields.header("reproduction");
   Reproduction paper;
