@@ -190,8 +190,7 @@ struct ByteSource::State {
 
   std::string_view archive_some() {
     while (true) {
-      const std::string_view part = archive->take(ahead);
-      if (!part.empty()) {
+      if (const std::string_view part = archive->take(ahead); !part.empty()) {
         return part;
       }
       ahead = inflated_some();

@@ -189,8 +189,7 @@ Target find_target(const std::string& path) {
 void lock_or_fail(const Target& target, int descriptor, Lock lock) {
   constexpr int kMostAttempts = 50; // a holder that nobody knows has just ended, or is far away
   for (int attempt = 1; !try_lock(descriptor, lock); ++attempt) {
-    const std::string who = holder(descriptor);
-    if (!who.empty() || attempt == kMostAttempts) {
+    if (const std::string who = holder(descriptor); !who.empty() || attempt == kMostAttempts) {
       throw SimulationError(
           target.path + ": is being written by " +
           (who.empty() ? "another process, perhaps on another machine" : "process " + who));

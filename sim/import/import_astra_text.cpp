@@ -162,8 +162,7 @@ private:
     }
     parallelism_ = word;
     trace.source->options.emplace_back("parallelism", parallelism_);
-    const std::string_view rest = trimmed(text.substr(word.size()));
-    if (!rest.empty()) {
+    if (const std::string_view rest = trimmed(text.substr(word.size())); !rest.empty()) {
       constexpr std::size_t kLongest = 1000;
       trace.source->options.emplace_back("header", std::string(rest.substr(0, kLongest)));
     }

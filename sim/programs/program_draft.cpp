@@ -224,8 +224,7 @@ std::vector<base::Problem> problems_of(const Program& program, const std::string
 }
 
 void check(const Program& program, const std::string& file) {
-  std::vector<base::Problem> problems = problems_of(program, file);
-  if (!problems.empty()) {
+  if (std::vector<base::Problem> problems = problems_of(program, file); !problems.empty()) {
     throw InputError(std::move(problems));
   }
 }

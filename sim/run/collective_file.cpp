@@ -84,8 +84,7 @@ void parse_late(io::Fields& fields, const ParseContext& context, collectives::Co
 
 // Times of the collective itself win over those of its links.
 void parse_entry(io::Fields& fields, const ParseContext& context, collectives::Collective& out) {
-  const io::Json* json = fields.given("enter_s");
-  if (json != nullptr && context.problems.empty()) {
+  if (const io::Json* json = fields.given("enter_s"); json != nullptr && context.problems.empty()) {
     out.enter_s = json->is_string() ? context.files.entry(*json, out.ranks)
                                     : io::parse_entry(*json, out.ranks);
   }

@@ -26,8 +26,7 @@ void read_shape(io::Fields& fields, const ParseContext& context, CollectiveFile&
 // "contradicts /shape 10x8, which has 80 ranks, got 79"
 void check_against_shape(io::Fields& fields, std::string_view key, const nccl::Shape& shape,
                          std::int64_t of_shape, std::string_view noun) {
-  const auto given = fields.optional_integer(key);
-  if (given && *given != of_shape) {
+  if (const auto given = fields.optional_integer(key); given && *given != of_shape) {
     fields.refuse(key, "contradicts /shape {}, which has {} {}, got {}", nccl::text(shape),
                   of_shape, noun, *given);
   }

@@ -131,8 +131,7 @@ private:
     operation.kind = kind.value_or(programs::Kind::other);
     const std::string group = fields.text("group");
     if (group != "all") {
-      const auto found = group_of(group);
-      if (found) {
+      if (const auto found = group_of(group)) {
         operation.group = *found;
       } else {
         fields.refuse("group", unknown("group", group, groups_));

@@ -132,8 +132,7 @@ programs::Interference parse_interference(const io::Json& overlap, io::Problems&
   programs::Interference interference;
   io::Fields fields(overlap, problems, *io::find_key(keys::kProgram, "overlap"));
   interference.exchange = fields.number("exchange");
-  const io::Json* compute = fields.any("compute");
-  if (compute != nullptr && compute->is_object()) {
+  if (const io::Json* compute = fields.any("compute"); compute != nullptr && compute->is_object()) {
     const auto kinds = programs::kKinds.all();
     interference.compute =
         io::factors_by_kind(*compute, "kind", {kinds.begin(), kinds.end()}, problems);

@@ -290,8 +290,7 @@ void refuse_unusual(const io::Json& tree, bool allowed, io::Problems& problems) 
   } else if (tree.is_object()) {
     for (const auto& [key, member] : tree.as_object()) {
       const auto number = io::number_of(member);
-      const auto text = number ? unusual(key, *number) : std::nullopt;
-      if (text) {
+      if (const auto text = number ? unusual(key, *number) : std::nullopt) {
         problems.add(tree, key, *text);
       }
       refuse_unusual(member, allowed, problems);

@@ -330,8 +330,7 @@ void add_profile_warnings(Scenario& scenario) {
   if (profile.label == links::ProfileLabel::calibrated && !profile.note.empty()) {
     scenario.warnings.push_back(profile.name + ": " + profile.note);
   }
-  const auto gamma = links::dense_inflation_warning(profile, ranks);
-  if (gamma && !sparse) {
+  if (const auto gamma = links::dense_inflation_warning(profile, ranks); gamma && !sparse) {
     scenario.warnings.push_back(*gamma);
   }
   for (std::string& text : links::outside_warnings(profile, ranks, scenario.cluster.gpus_per_node,

@@ -65,8 +65,7 @@ std::vector<Enum> words_of(io::Fields& fields, std::string_view key, std::string
                            const base::Words<Enum, N>& words) {
   std::vector<Enum> out;
   for (const io::Json& json : fields.list(key)) {
-    const auto found = json.is_string() ? words.find(json.as_string()) : std::nullopt;
-    if (found) {
+    if (const auto found = json.is_string() ? words.find(json.as_string()) : std::nullopt) {
       out.push_back(*found);
     } else {
       fields.problems().add(json, json.is_string()

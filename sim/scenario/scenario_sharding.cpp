@@ -27,8 +27,7 @@ constexpr auto kUnitSizes = io::members<&layers::Wrapping::parameters, &layers::
 
 // null stands for no limit, absence for the default.
 Limit read_limit(io::Fields& fields, std::string_view key, Limit by_default) {
-  const io::Json* given = fields.any(key);
-  if (given != nullptr && given->is_null()) {
+  if (const io::Json* given = fields.any(key); given != nullptr && given->is_null()) {
     return std::nullopt;
   }
   const Limit value = fields.optional_integer(key);

@@ -142,8 +142,7 @@ BreakEvenFile parse_breakeven(const io::Json& tree, Files& files) {
   file.bandwidth_Bps = fields.numbers(io::key_of<&BreakEvenFile::bandwidth_Bps>());
 
   collectives::Compression compression;
-  const io::Json* json = fields.given("compression");
-  if (json == nullptr) {
+  if (const io::Json* json = fields.given("compression"); json == nullptr) {
     fields.refuse("compression", "required");
   } else {
     CompressionUse use;

@@ -97,8 +97,7 @@ void add_faster_network(const io::Json& tree, const Scenario& scenario, Changes&
       }
     }
   }
-  const auto& outer = scenario.training.local.outer_network;
-  if (outer && outer->has_link()) {
+  if (const auto& outer = scenario.training.local.outer_network; outer && outer->has_link()) {
     const auto add = [&](std::string name, std::string_view key, double value) {
       changes.push_back(
           {std::move(name), {assigned("/training/outer_network/" + std::string(key), value)}});

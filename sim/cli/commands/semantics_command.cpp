@@ -67,8 +67,7 @@ std::string step_text(const study::SemanticsFile& file, const collectives::Feedb
                           vector_text(step.per_round.residuals[rank]), lost_text(step, rank)});
   }
   std::string text = table_text(ranks);
-  const auto& rounds = step.global.rounds;
-  if (!rounds.empty()) {
+  if (const auto& rounds = step.global.rounds; !rounds.empty()) {
     Table merges{{"  round", "rank", "from", "merged list"}, {}, "", true};
     for (std::size_t round = 0; round < rounds.size(); ++round) {
       for (const collectives::Merge& merge : rounds[round]) {

@@ -22,8 +22,7 @@ void read_header(const io::Json& header, PlotRows& out) {
     return;
   }
   for (const io::Json& axis : axes->as_array()) {
-    const io::Json* field = axis.find("field");
-    if (field != nullptr && field->is_string()) {
+    if (const io::Json* field = axis.find("field"); field != nullptr && field->is_string()) {
       out.varied.push_back(field->as_string());
     }
   }

@@ -88,8 +88,7 @@ void refuse_other_kind(const Common& common, const std::string& path, std::strin
   if (common.force || !io::is_regular(path) || !io::is_replaceable(path)) {
     return;
   }
-  const std::string there = kind_of_file(path);
-  if (!there.empty() && there != content_kind(text)) {
+  if (const std::string there = kind_of_file(path); !there.empty() && there != content_kind(text)) {
     throw UsageError(base::shown_value(path, 200) + ": holds another kind of file (" +
                      base::shown_value(there) + "); --force replaces it");
   }

@@ -171,8 +171,7 @@ std::vector<Column> chosen_columns(std::span<const io::Json> rows,
     std::ranges::copy_if(known, std::back_inserter(columns), is_shown);
   }
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(known, name, &Column::key);
-    if (found != known.end()) {
+    if (const auto found = std::ranges::find(known, name, &Column::key); found != known.end()) {
       columns.push_back(*found);
       if (name == study::kIterationTime && any_has(rows, kIntervalLevel) &&
           std::ranges::find(names, kIntervalLevel) == names.end()) {

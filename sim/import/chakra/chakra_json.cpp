@@ -111,8 +111,7 @@ std::uint64_t type_in(const Json& value) {
       "INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
       "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
   if (value.is_string()) {
-    const auto word = std::ranges::find(kTypes, value.as_string());
-    if (word != kTypes.end()) {
+    if (const auto word = std::ranges::find(kTypes, value.as_string()); word != kTypes.end()) {
       return static_cast<std::uint64_t>(word - kTypes.begin());
     }
   }

@@ -71,8 +71,7 @@ std::vector<std::size_t> by_dependencies(const ChakraFile& file) {
   std::vector<std::size_t> waits(count);
   for (std::size_t i = 0; i < count; ++i) {
     for (const std::uint64_t id : file.nodes[i].after) {
-      const auto found = place.find(id);
-      if (found != place.end() && found->second != i) {
+      if (const auto found = place.find(id); found != place.end() && found->second != i) {
         followers[found->second].push_back(i);
         ++waits[i];
       }

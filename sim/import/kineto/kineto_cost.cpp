@@ -188,8 +188,7 @@ MeasuredCosts measured_costs(std::span<const KinetoRank> ranks) {
     cost.smallest_bytes = bytes.min.bytes;
     cost.largest_bytes = bytes.max.bytes;
     const std::string name = fmt::format("{} with {} ranks: ", op, group_size);
-    const auto line = group.separated ? fit(group.points) : std::nullopt;
-    if (line) {
+    if (const auto line = group.separated ? fit(group.points) : std::nullopt) {
       set_line(group.points, *line, factor, cost);
       if (!cost.startup_low_s) {
         result.notes.push_back(name + "one step, or too few that differ: no interval");

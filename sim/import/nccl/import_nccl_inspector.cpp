@@ -197,8 +197,7 @@ private:
     line.bytes = measured.integer("coll_msg_size_bytes", any);
     line.time_us = measured.number("coll_exec_time_us", between(0, 1e15));
     line.timing = measured_tree.text("coll_timing_source");
-    const Json* rate = measured.any("coll_algobw_gbs");
-    if (rate != nullptr && rate->is_number()) {
+    if (const Json* rate = measured.any("coll_algobw_gbs"); rate != nullptr && rate->is_number()) {
       line.rate_GBps = rate->as_double();
     }
     if (!problems.empty()) {

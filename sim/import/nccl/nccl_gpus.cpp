@@ -18,8 +18,7 @@ bool sort_by(Places& gpus, const NcclSystem& system, std::string_view what,
     return false;
   }
   std::ranges::stable_sort(gpus, {}, value);
-  const auto twice = std::ranges::adjacent_find(gpus, {}, value);
-  if (twice != gpus.end()) {
+  if (const auto twice = std::ranges::adjacent_find(gpus, {}, value); twice != gpus.end()) {
     throw InputError(file, std::to_string(system.nodes[*(twice + 1)].line),
                      fmt::format("{} {} appears twice", what, *value(*twice)));
   }

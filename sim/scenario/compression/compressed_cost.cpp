@@ -247,8 +247,7 @@ bool assumes_low_rank_costs(const Scenario& scenario) {
 // /communication/compression back to io's tree, and the dense run that it is compared with.
 
 io::Json compression_baseline(const io::Json& json) {
-  const io::Json* given = json.find("baseline");
-  if (given != nullptr && given->is_object()) {
+  if (const io::Json* given = json.find("baseline"); given != nullptr && given->is_object()) {
     return *given;
   }
   return io::Object{{"schedule", "ddp"},

@@ -50,8 +50,7 @@ KindFactors factors_by_kind(const Json& json, std::string_view noun,
 
 Slowdowns read_slowdowns(Fields& fields) {
   Slowdowns slowdowns;
-  const Json* compute = fields.any("compute");
-  if (compute != nullptr && compute->is_object()) {
+  if (const Json* compute = fields.any("compute"); compute != nullptr && compute->is_object()) {
     slowdowns.compute =
         factors_by_kind(*compute, "kind of computing", keys::computing_kinds(), fields.problems());
   } else if (const auto factor = fields.optional_number("compute")) {

@@ -120,8 +120,7 @@ MeasuredTransfer parse_transfer(Fields& fields) {
 
 MeasuredUnit parse_unit(Fields& fields) {
   MeasuredUnit unit = read_members(kUnit, fields);
-  const auto range = fields.list("layers");
-  if (!range.empty()) {
+  if (const auto range = fields.list("layers"); !range.empty()) {
     const auto bound = [&](const Json& value) {
       return checked_integer(value, keys::kTraceUnitLayer.front().range, fields.problems())
           .value_or(0);

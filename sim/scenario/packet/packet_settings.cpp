@@ -329,8 +329,7 @@ void require_transport(const io::Json& network, const ParseContext& context,
   if (settings.has_transport || !context.problems.empty()) {
     return;
   }
-  const io::Json* packet = network.find("packet");
-  if (packet != nullptr && packet->is_object()) {
+  if (const io::Json* packet = network.find("packet"); packet != nullptr && packet->is_object()) {
     context.problems.add(*packet, "transport", "required at the packet level");
   } else {
     context.problems.add(network, "packet", "required at the packet level, with a transport");

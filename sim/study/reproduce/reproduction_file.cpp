@@ -111,8 +111,7 @@ void check_names(const Json& tree, const Reproduction& paper, io::Problems& prob
 } // namespace
 
 void keys::read_at(Fields& fields, const io::Key& key, MarkAt& mark) {
-  const Json* at = fields.any(key.name);
-  if (at != nullptr && at->is_object()) {
+  if (const Json* at = fields.any(key.name); at != nullptr && at->is_object()) {
     Fields cell(*at, fields.problems(), key);
     read_bound(kCellRows, cell, mark.at.emplace<Cell>());
     cell.no_more();

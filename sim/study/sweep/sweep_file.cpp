@@ -52,8 +52,7 @@ std::vector<io::Json> spaced(const io::Json& from, const io::Json& to, std::int6
 io::Json with_numeric_ends(io::Json axis) {
   const io::Json* field = axis.find("field");
   for (const std::string_view key : {"from", "to"}) {
-    io::Json* end = axis.find(key);
-    if (end != nullptr && field != nullptr && field->is_string()) {
+    if (io::Json* end = axis.find(key); end != nullptr && field != nullptr && field->is_string()) {
       io::Json number = axis_value(field->as_string(), *end);
       number.set_origin(end->file_pointer(), end->pointer(), end->line());
       *end = std::move(number);
