@@ -46,7 +46,7 @@ struct Placed {
 };
 
 struct OpenBucket {
-  Placed bucket;
+  Placed bucket{};
   std::int64_t size{};
   std::size_t limit{}; // its place in the limits
 };
@@ -64,7 +64,7 @@ std::vector<Placed> fill_buckets(const Problem& problem, const Bucket& order, Li
     open.size += item.bytes.value;
     if (open.size >= limits[open.limit]) {
       closed.push_back(std::move(open.bucket));
-      open = {.bucket = {}, .size = 0, .limit = std::min(open.limit + 1, limits.size() - 1)};
+      open = {.size = 0, .limit = std::min(open.limit + 1, limits.size() - 1)};
     }
   }
   std::vector<Placed> rest;

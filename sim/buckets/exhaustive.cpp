@@ -13,8 +13,8 @@ namespace {
 
 struct ExhaustiveSearch {
   const Problem& problem;
-  std::vector<std::size_t> firsts; // of the groups chosen so far
-  std::vector<std::size_t> best;
+  std::vector<std::size_t> firsts{}; // of the groups chosen so far
+  std::vector<std::size_t> best{};
   double best_finish = std::numeric_limits<double>::infinity();
 
   // Groups from item `first` on; short groups first, so that lists come in lexicographic order.
@@ -47,7 +47,7 @@ Plan plan_exhaustive(const Problem& problem, const ScheduleOptions& /*options*/)
         fmt::format("exhaustive search is limited to {} gradients, got {}; use optimal",
                     kMaxExhaustiveItems, count));
   }
-  ExhaustiveSearch search{.problem = problem, .firsts = {}, .best = {}};
+  ExhaustiveSearch search{.problem = problem};
   search.extend(0, problem.channel_free.value);
   Plan plan;
   add_runs(plan, problem, search.best);

@@ -33,8 +33,8 @@ Plan plan_from_back(const Problem& problem, std::span<const BestPrefix> best) {
 
 // The items with bytes, in backward order.
 struct SentItems {
-  std::vector<double> ready_s;
-  std::vector<double> bytes;
+  std::vector<double> ready_s{};
+  std::vector<double> bytes{};
   std::vector<double> prefix_bytes; // size() + 1 sums, from 0
   double channel_free_s{};          // the channel is busy until then
   [[nodiscard]] std::size_t size() const { return ready_s.size(); }
@@ -42,10 +42,7 @@ struct SentItems {
 
 SentItems sent_items(const Problem& problem) {
   assert(!problem.items.empty() && "a problem has at least one item");
-  SentItems items{.ready_s = {},
-                  .bytes = {},
-                  .prefix_bytes = {0},
-                  .channel_free_s = problem.channel_free.value};
+  SentItems items{.prefix_bytes = {0}, .channel_free_s = problem.channel_free.value};
   for (const Item& item : problem.items) {
     if (item.bytes.value > 0) {
       items.ready_s.push_back(item.ready.value);

@@ -70,11 +70,8 @@ Plan plan_priority(const Problem& problem, const ScheduleOptions& options) {
     const Bytes bytes = problem.items[item].bytes;
     const Bytes most = options.partition_bytes.value_or(bytes);
     for (Bytes left = bytes; left.value > 0; left -= most) {
-      plan.groups.push_back({.items = {item},
-                             .bytes = std::min(left, most),
-                             .ready = problem.items[item].ready,
-                             .start = {},
-                             .end = {}});
+      plan.groups.push_back(
+          {.items = {item}, .bytes = std::min(left, most), .ready = problem.items[item].ready});
     }
   }
   return plan;

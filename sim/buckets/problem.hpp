@@ -44,8 +44,8 @@ struct Group {
   std::vector<std::uint32_t> items;
   Bytes bytes;
   Seconds ready; // latest ready time (ddp, trace: over all groups so far; horovod: its tick)
-  Seconds start;
-  Seconds end;
+  Seconds start{};
+  Seconds end{};
   [[nodiscard]] std::uint32_t first() const { return items.front(); }
   [[nodiscard]] std::uint32_t last() const { return items.back(); }
 };

@@ -23,8 +23,8 @@ struct Span {
   Seconds end;
   std::string name;
   std::string category; // such as "forward", "backward", "update", "communication"
-  std::vector<std::pair<std::string, std::string>> texts; // shown on click
-  std::vector<std::pair<std::string, double>> numbers;    // shown on click
+  std::vector<std::pair<std::string, std::string>> texts{}; // shown on click
+  std::vector<std::pair<std::string, double>> numbers{};    // shown on click
 };
 
 // An arrow from the instant at which a gradient is ready to the bucket that contains it.

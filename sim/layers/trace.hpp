@@ -27,13 +27,13 @@ enum class Granularity { tensor, layer, weight };
 inline constexpr auto kGranularities = base::words<Granularity>();
 
 struct Tensor {
-  std::optional<std::int64_t> elements;
+  std::optional<std::int64_t> elements{};
   std::string dtype; // "float32", ...; empty = unknown
   std::optional<Bytes> bytes;
-  std::optional<std::int64_t> bucket; // measured bucket, from 0 in launch order
-  std::string name;                   // empty = unknown
-  std::vector<std::int64_t> shape{};  // empty = unknown
-  Bytes extra_bytes{};                // bytes in its bucket besides the gradients
+  std::optional<std::int64_t> bucket{}; // measured bucket, from 0 in launch order
+  std::string name{};                   // empty = unknown
+  std::vector<std::int64_t> shape{};    // empty = unknown
+  Bytes extra_bytes{};                  // bytes in its bucket besides the gradients
 };
 
 struct Layer {

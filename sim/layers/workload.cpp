@@ -274,8 +274,6 @@ Workload workload_from_trace(const Trace& trace, Granularity granularity) {
   Workload workload{.name = trace.name,
                     .provenance = trace.provenance,
                     .batch_size = trace.batch_size,
-                    .layers = {},
-                    .gradients = {},
                     .update = (trace.update + trace.framework) * shards,
                     .warnings = trace.warnings,
                     .buckets = trace.buckets,
@@ -320,12 +318,7 @@ Workload workload_from_model(const ModelTable& table, const ProfileOptions& opti
                                   : options.estimate ? Provenance::estimated
                                                      : Provenance::synthetic,
                     .batch_size = options.batch_size,
-                    .layers = {},
-                    .gradients = {},
-                    .update = {},
-                    .warnings = table.warnings,
-                    .buckets = {},
-                    .measured_ranks = {}};
+                    .warnings = table.warnings};
   const std::vector<std::size_t> order = table.execution_order();
   std::vector<Seconds> forward, backward;
   if (options.estimate) {

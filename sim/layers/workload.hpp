@@ -42,8 +42,8 @@ struct Workload {
   std::string name;
   Provenance provenance = Provenance::imported;
   std::optional<std::int64_t> batch_size;
-  base::SharedList<WorkLayer> layers;   // forward order, at least one
-  base::SharedList<Gradient> gradients; // backward order
+  base::SharedList<WorkLayer> layers{};   // forward order, at least one
+  base::SharedList<Gradient> gradients{}; // backward order
   // [layer] activations of a micro-batch; empty if unknown, as those of a trace are.
   // The second list is that of computing under autocast.
   base::SharedList<LayerActivations> activations{}, autocast_activations{};
@@ -53,11 +53,11 @@ struct Workload {
     double least = 1, most = 1;
   };
   ActivationRange activation_range{}, autocast_range{};
-  Seconds update; // of all parameters, including framework copies of the trace
+  Seconds update{}; // of all parameters, including framework copies of the trace
   std::vector<std::string> warnings;
-  std::vector<MeasuredBucket> buckets;        // buckets of the trace, in launch order
-  std::optional<std::int64_t> measured_ranks; // ranks of the trace
-  std::string device{};                       // the GPU of the times; "" if unknown
+  std::vector<MeasuredBucket> buckets{};        // buckets of the trace, in launch order
+  std::optional<std::int64_t> measured_ranks{}; // ranks of the trace
+  std::string device{};                         // the GPU of the times; "" if unknown
   // How the trace was recorded. They change no time: the scenario says what is simulated.
   std::optional<std::int64_t> accumulation{}; // micro-batches per update
   bool reduces_each = false;                  // whether each of them is exchanged

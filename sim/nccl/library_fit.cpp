@@ -132,7 +132,7 @@ void append_errors(const LibraryFit& whole, std::vector<MeasuredPoint> kept,
 // Refits on every second size of each operation and shape and returns the errors on the other
 // sizes; no errors if no operation and shape has two sizes.
 HeldOut leave_sizes_out(const LibraryFit& fit) {
-  HeldOut held{.shape = {0, 0}, .physical = {}, .corrected = {}};
+  HeldOut held{.shape = {0, 0}};
   std::vector<MeasuredPoint> kept;
   std::vector<MeasuredPoint> left_out;
   std::map<std::tuple<Operation, std::uint32_t, std::uint32_t>, int> seen;

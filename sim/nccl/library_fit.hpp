@@ -29,9 +29,9 @@ struct LibraryFit {
 
 // Signed relative errors, predicted / measured - 1, of points that were left out of a fit.
 struct HeldOut {
-  Shape shape;                   // the shape left out; {0, 0}: every second size of each operation
-  std::vector<double> physical;  // errors of the model without correction
-  std::vector<double> corrected; // errors of the model with the correction by residuals
+  Shape shape;                    // the shape left out; {0, 0}: every second size of each operation
+  std::vector<double> physical{}; // errors of the model without correction
+  std::vector<double> corrected{}; // errors of the model with the correction by residuals
 };
 
 // Refits without each shape in turn and returns the errors on that shape, shapes ascending. Empty

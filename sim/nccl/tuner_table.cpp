@@ -103,7 +103,6 @@ std::vector<TunerLine> tuner_lines(Operation operation, std::span<const TunerSiz
                        .first_byte = first,
                        .last_byte = last_byte,
                        .pair = size.pair,
-                       .gain = std::nullopt,
                        .differs = false});
       gains = 0;
       with_gain = 0;

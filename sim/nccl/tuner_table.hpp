@@ -28,8 +28,8 @@ struct TunerLine {
   std::uint64_t first_byte{}; // first and last byte are included
   std::uint64_t last_byte{};
   Pair pair;
-  std::optional<double> gain; // mean over the sizes in the line that have a gain
-  bool differs = false;       // whether `pair` is not the published choice for one of these sizes
+  std::optional<double> gain{}; // mean over the sizes in the line that have a gain
+  bool differs = false;         // whether `pair` is not the published choice for one of these sizes
 };
 
 // The largest size that a 32-bit reader accepts, and the default end of the last line.

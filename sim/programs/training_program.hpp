@@ -77,7 +77,7 @@ struct Stream {
 // of the part.
 struct Group {
   std::string name;
-  std::vector<std::vector<std::uint32_t>> parts;
+  std::vector<std::vector<std::uint32_t>> parts{};
 };
 inline constexpr std::uint32_t kAllRanks = std::numeric_limits<std::uint32_t>::max();
 

@@ -200,7 +200,7 @@ BucketCost BucketCosts::compressed(const buckets::Group& group, BucketCost befor
   const collectives::GradientPart part =
       by_shape || before.elements == 0
           ? gradient_part(scenario_, group)
-          : collectives::GradientPart{.elements = before.elements, .shapes = {}, .bytes = bytes};
+          : collectives::GradientPart{.elements = before.elements, .bytes = bytes};
   const std::pair key(group.bytes.value, part.elements);
   if (const auto found = known_.find(key); found != known_.end() && !by_shape) {
     return found->second;

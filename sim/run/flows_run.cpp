@@ -40,10 +40,8 @@ FlowsResult run_flow_level(const FlowsFile& file) {
   FlowsResult result;
   for (links::FlowSpec& flow : flows) {
     const double part = carried_part(file, flow.bytes);
-    result.flows.push_back({.fct_s = {},
-                            .delivered_bytes = flow.bytes * part,
-                            .lost_bytes = flow.bytes - flow.bytes * part,
-                            .packets = {}});
+    result.flows.push_back(
+        {.delivered_bytes = flow.bytes * part, .lost_bytes = flow.bytes - flow.bytes * part});
     const double size = file.count_headers
                             ? links::wire_bytes(flow.bytes, options.full_payload(),
                                                 options.header_bytes + options.wire_overhead_bytes)
@@ -207,7 +205,6 @@ void add_spans(const FlowsFile& file, const FlowsResult& result, const std::vect
          .end = {end_s},
          .name = fmt::format("flow {} to {}", id, file.fabric.node_names[flow.dst]),
          .category = "communication",
-         .texts = {},
          .numbers = {{"bytes", flow.bytes}, {"lost_bytes", result.flows[id].lost_bytes}}});
   }
   for (links::NodeId host = 0; host < file.fabric.hosts; ++host) {

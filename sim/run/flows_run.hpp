@@ -50,7 +50,7 @@ inline constexpr auto kFlowRules = base::words<FlowRule>();
 // Members that only the packet level fills are empty at the flow level.
 struct FlowResult {
   // With transport raw, which may lose packets, up to the last delivery; empty = nothing delivered.
-  std::optional<double> fct_s;
+  std::optional<double> fct_s{};
   double delivered_bytes{};
   double lost_bytes{}; // size of the flow - delivered_bytes
   struct Packets {
@@ -59,7 +59,7 @@ struct FlowResult {
     std::uint32_t retransmissions{}, timeouts{}, duplicates{}, probe_rounds{};
     std::int64_t wasted_bytes{}; // bytes that arrived after the flow was complete
   };
-  std::optional<Packets> packets;
+  std::optional<Packets> packets{};
 };
 
 struct FlowsResult {

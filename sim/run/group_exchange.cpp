@@ -129,7 +129,7 @@ programs::Group rank_group(const Scenario& scenario, RankGroup group) {
   const std::int64_t ranks = scenario.cluster.ranks();
   const std::int64_t copy = copy_ranks(scenario);
   const bool node = group == RankGroup::node;
-  programs::Group parts{.name = "all", .parts = {}};
+  programs::Group parts{.name = "all"};
   if (group != RankGroup::all) {
     const bool whole = copy == joined_nodes(scenario.cluster).gpus;
     parts.name = !node ? "replica" : whole ? "node" : "shard";

@@ -117,7 +117,7 @@ void add_evaluation(const GroupExchanges& exchanges, ScenarioProgram& made);
 
 struct ProgramParts {
   std::vector<programs::LayerTimes> layers; // times of one micro-batch
-  std::vector<programs::BucketTimes> buckets;
+  std::vector<programs::BucketTimes> buckets{};
   Seconds update; // weight update of an iteration, including the decoding of received gradients
   programs::NextForward next_forward{};
   std::vector<std::uint32_t> layer_of{}; // [layer of the workload]: the one of `layers` it is in

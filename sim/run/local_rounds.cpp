@@ -184,7 +184,7 @@ programs::Program make_rounds(const Scenario& scenario, ScenarioProgram& out) {
       layers, static_cast<std::uint32_t>(local.fragments), local.fragment_pattern);
   const bool layered = local.outer_gate == programs::OuterGate::layer;
   const bool islands = has_islands(scenario.training);
-  LayeredRound round{.layers = {}, .fragments = fragments, .gate = local.outer_gate, .outer = {}};
+  LayeredRound round{.fragments = fragments, .gate = local.outer_gate};
   if (islands) {
     // The links inside a node are no part of the network.
     const bool simulated = std::exchange(out.simulated, false);

@@ -9,8 +9,7 @@ namespace stepsim::study {
 LinkResult link_result(const links::FabricLink& link, const links::LinkUse& use, double elapsed_s) {
   return {.bytes = use.bytes,
           .busy_s = use.busy_s,
-          .utilization = elapsed_s > 0 ? use.bytes / (link.bandwidth_Bps * elapsed_s) : 0,
-          .queue = {}};
+          .utilization = elapsed_s > 0 ? use.bytes / (link.bandwidth_Bps * elapsed_s) : 0};
 }
 
 // In packets a link is busy while it transmits, headers included, so that the share of time is its

@@ -18,7 +18,7 @@ struct LinkResult {
     std::uint32_t max_packets{};
     std::uint64_t marks{}, buffer_drops{}, threshold_drops{}, fault_drops{};
   };
-  std::optional<Queue> queue; // packet level only
+  std::optional<Queue> queue{}; // packet level only
 };
 
 // The use of one link in a run of `elapsed_s` seconds. The utilization is 0 if elapsed_s is 0.

@@ -123,7 +123,7 @@ buckets::Cost planned_cost(const Scenario& scenario) {
 }
 
 buckets::Problem planned_problem(const Scenario& scenario) {
-  return {.items = merge_items(scenario), .cost = planned_cost(scenario), .channel_free = {}};
+  return {.items = merge_items(scenario), .cost = planned_cost(scenario)};
 }
 
 buckets::Plan plan_of(const Scenario& scenario, const buckets::Problem& problem) {

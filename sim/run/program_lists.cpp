@@ -334,7 +334,7 @@ void fill_links(const Scenario& scenario, std::span<const ProgramUnit> units, Re
     result.links.push_back(link_result(fabric.links[link], uses[link], *result.summary.makespan_s));
   }
   for (const links::LinkId link : busiest_links(result.links, kHotLinks)) {
-    LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link, .of_bucket = {}});
+    LinkHeat& heat = result.heat.emplace_back(LinkHeat{.link = link});
     for (std::size_t g = 0; g < units.size(); ++g) {
       const BucketCost& cost = units[g].cost;
       const double took = cost.exchange_s() + cost.broadcast_s;

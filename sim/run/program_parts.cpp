@@ -87,7 +87,6 @@ void add_broadcasts(const Scenario& scenario, std::vector<ProgramUnit>& units) {
 // Layers, and buckets with all but their exchanges.
 ProgramParts bare_parts(const Scenario& scenario, Seconds update, ScenarioProgram& out) {
   ProgramParts parts{.layers = layer_times(scenario),
-                     .buckets = {},
                      .update = update,
                      .next_forward = next_forward(scenario.communication)};
   parts.layer_of.resize(parts.layers.size());
@@ -97,8 +96,6 @@ ProgramParts bare_parts(const Scenario& scenario, Seconds update, ScenarioProgra
     const programs::MessageGate& gate =
         out.gates.emplace_back(programs::message_gate(ends, group.ready.value));
     parts.buckets.push_back({.layers = waiting_layers(scenario, group),
-                             .reduce = {},
-                             .gather = {},
                              .ready_after = gate.layer,
                              .delay = {gate.delay_s},
                              .bytes = group.bytes.value});

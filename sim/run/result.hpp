@@ -38,8 +38,8 @@ struct Iteration {
   double start_s{}, compute_end_s{}, exchange_start_s{}, exchange_end_s{};
   double iteration_time_s{}, exposed_communication_s{};
   std::optional<std::int64_t> applied_gradient; // iteration whose gradient this one applies
-  std::optional<double> density;                // selected entries / elements, if compressed
-  std::optional<std::int64_t> k;                // entries selected per rank
+  std::optional<double> density{};              // selected entries / elements, if compressed
+  std::optional<std::int64_t> k{};              // entries selected per rank
   std::optional<double> loss_fraction{};        // lost bytes / bytes of the gradients
 };
 
@@ -96,7 +96,7 @@ struct ProgramRun {
 struct LinkHeat {
   links::LinkId link{};
   // [bucket]: part of the link's capacity (1 = all) that its exchange takes while it lasts.
-  std::vector<double> of_bucket;
+  std::vector<double> of_bucket{};
 };
 inline constexpr std::size_t kHotLinks = 8; // number of links with a counter in the timeline
 

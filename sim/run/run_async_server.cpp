@@ -61,9 +61,7 @@ std::vector<Iteration> iterations_of_first_worker(const programs::AsyncTimes& ti
                           .exchange_end_s = update.received_s,
                           .iteration_time_s = update.received_s - start,
                           .exposed_communication_s = update.received_s - computed,
-                          .applied_gradient = index,
-                          .density = {},
-                          .k = {}});
+                          .applied_gradient = index});
     start = update.received_s;
   }
   return iterations;

@@ -23,9 +23,7 @@ void add_span(events::Track track, double start, double end, const std::string& 
                               .start = {start},
                               .end = {end},
                               .name = name,
-                              .category = std::string(category),
-                              .texts = {},
-                              .numbers = {}});
+                              .category = std::string(category)});
   }
 }
 

@@ -41,7 +41,7 @@ buckets::UnitCost seconds_of(const ExchangeOf& exchange) {
 // The program of a division but for its layers.
 struct UnitProgram {
   programs::FsdpOptions options;
-  ExchangeOf gather, reduce, replicate; // replicate: empty without replicas
+  ExchangeOf gather, reduce, replicate{}; // replicate: empty without replicas
   std::function<Seconds(std::int64_t parameters)> decode;
   programs::Interference interference;
 };
@@ -222,7 +222,6 @@ buckets::UnitPlan best_units(const Scenario& scenario) {
                               sharding.parameter_bytes / codec.ratio),
       .reduce =
           unit_exchange(scenario, group, collectives::Op::reduce_scatter, sharding.reduce_bytes),
-      .replicate = {},
       .decode =
           [&](std::int64_t count) {
             const std::int64_t all = padded(count, shard_ranks(scenario));
@@ -363,12 +362,8 @@ programs::Program make_sharded_units(const Scenario& scenario, ScenarioProgram& 
   for (std::uint32_t u = 0; u < out.units.size(); ++u) {
     const ProgramUnit& unit = out.units[out.like(u)];
     const double gathered = sharding.parameter_bytes * static_cast<double>(unit.parameters);
-    programs::UnitTimes& each =
-        times.emplace_back(programs::UnitTimes{.forward = {},
-                                               .backward = {},
-                                               .gather = unit.gather.time,
-                                               .reduce = unit.reduce.time,
-                                               .replicate = unit.replicate.time});
+    programs::UnitTimes& each = times.emplace_back(programs::UnitTimes{
+        .gather = unit.gather.time, .reduce = unit.reduce.time, .replicate = unit.replicate.time});
     each.decode = {sharding.parameter_compression.decode_s(gathered)};
     each.parameters = unit.parameters > 0;
     for (const std::uint32_t layer : out.units[u].layers) {

@@ -52,13 +52,13 @@ constexpr std::string_view kRate = io::key_of<&Network::bandwidth_Bps>();
 // The link of a network, and the rate where it is given.
 struct LinkKeys {
   collectives::LinkCost cost;
-  std::optional<double> rate_Bps;
+  std::optional<double> rate_Bps{};
 };
 
 // Values that are not given are those of `known`, unless latency and rate are `required`. A given
 // latency is that of further blocks, too.
 LinkKeys read_link_keys(io::Fields& part, const collectives::LinkCost& known, bool required) {
-  LinkKeys link{.cost = known, .rate_Bps = {}};
+  LinkKeys link{.cost = known};
   const auto read = [&](std::string_view key) {
     return required ? std::optional(part.required_number(key, kNumberOrNetwork))
                     : part.optional_number(key);

@@ -252,7 +252,7 @@ std::vector<buckets::Item> merge_items(const Scenario& scenario) {
 buckets::Cost merge_cost(const Scenario& scenario) { return channel_cost(scenario, false); }
 
 buckets::Problem merge_problem(const Scenario& scenario) {
-  return {.items = merge_items(scenario), .cost = merge_cost(scenario), .channel_free = {}};
+  return {.items = merge_items(scenario), .cost = merge_cost(scenario)};
 }
 
 buckets::Problem as_planned(const Scenario& scenario, buckets::Problem problem) {

@@ -105,7 +105,7 @@ private:
     if (!links_ || (name != "node" && name != "replica")) {
       return std::nullopt;
     }
-    programs::Group group{.name = name, .parts = {}};
+    programs::Group group{.name = name};
     const std::uint32_t inner = links_->gpus_per_node();
     const bool node = name == "node";
     for (std::uint32_t part = 0; part < (node ? links_->nodes() : inner); ++part) {

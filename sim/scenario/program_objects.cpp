@@ -151,7 +151,7 @@ std::vector<programs::Group> parse_groups(const io::Json& groups, io::Problems& 
     return result;
   }
   for (const auto& [name, parts] : groups.as_object()) {
-    programs::Group group{.name = name, .parts = {}};
+    programs::Group group{.name = name};
     if (name == "all") {
       problems.add(parts, "all stands for every rank and needs no group");
     } else if (!parts.is_array()) {

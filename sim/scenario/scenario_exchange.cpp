@@ -125,7 +125,6 @@ buckets::LinearCost extra_cost(const Scenario& scenario) {
 
 collectives::GradientPart part_of_bytes(double bytes, double bytes_per_value) {
   return {.elements = static_cast<std::int64_t>(std::ceil(bytes / bytes_per_value)),
-          .shapes = {},
           .bytes = bytes};
 }
 

@@ -178,7 +178,7 @@ void resolve_packet(const io::Json& tree, const ParseContext& context, Scenario&
 std::optional<links::RankFabric> placed_on(const links::Topology& topology, const Cluster& cluster,
                                            std::uint32_t servers, const io::Json& at,
                                            const ParseContext& context) {
-  links::RankFabric fabric{.network = context.files.routed(topology), .hosts = {}, .paths = {}};
+  links::RankFabric fabric{.network = context.files.routed(topology)};
   links::Placement placement = parse_placement(cluster.rank_placement, context, fabric.fabric());
   if (context.problems.empty()) {
     fabric.hosts = place(fabric.fabric(), cluster, servers, std::move(placement),

@@ -29,11 +29,7 @@ layers::Trace inline_trace(io::Fields& fields, const ParseContext& context) {
     value.gradient_bytes = Bytes{layer.integer("gradient_bytes")};
     const bool typed = layer.has("dtype");
     const std::string_view type = layer.word_or("dtype", layers::dtype_words().front());
-    layers::Tensor tensor{.elements = {},
-                          .dtype = typed ? std::string(type) : "",
-                          .bytes = value.gradient_bytes,
-                          .bucket = {},
-                          .name = {}};
+    layers::Tensor tensor{.dtype = typed ? std::string(type) : "", .bytes = value.gradient_bytes};
     double elements = 1;
     for (const io::Json& size : layer.array("shape", false)) { // for low-rank compression
       const auto checked =

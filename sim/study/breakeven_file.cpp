@@ -62,8 +62,8 @@ CompressedTimes exchange_of(const collectives::Compression& compression,
   // fit it.
   base.options.chunking = collectives::Chunking::real;
   base.links.all = {problem.latency_s, problem.latency_s, 0};
-  const collectives::GradientPart gradient{
-      .elements = problem.gradient_bytes / compression.value_bytes, .shapes = {}};
+  const collectives::GradientPart gradient{.elements =
+                                               problem.gradient_bytes / compression.value_bytes};
   const auto seconds = [&](double per_byte_s) {
     base.links.all.per_byte_s = per_byte_s;
     const auto form = collectives::closed_form_seconds(

@@ -54,8 +54,8 @@ struct WhatIf {
 // A possible cause for a measured step that is longer than predicted, with the step time of the
 // scenario to which only this cause is added.
 struct Cause {
-  std::string cause;            // in words
-  std::vector<std::string> set; // --set values that add the cause to the scenario
+  std::string cause;              // in words
+  std::vector<std::string> set{}; // --set values that add the cause to the scenario
   double step_s{};
   double explains_s{}; // increase over the step time without the cause
 };
@@ -63,7 +63,7 @@ struct Cause {
 struct Measured {
   double step_s{};
   double gap_s{}; // measured minus predicted
-  std::vector<Cause> causes;
+  std::vector<Cause> causes{};
   double unexplained_s{}; // gap_s minus explains_s of all causes, at least 0 if gap_s is
 };
 

@@ -129,7 +129,7 @@ Json gap_tree(const std::optional<Measured>& measured) {
     return io::Array();
   }
   std::vector<Cause> all = measured->causes;
-  all.push_back({.cause = "unexplained", .set = {}, .explains_s = measured->unexplained_s});
+  all.push_back({.cause = "unexplained", .explains_s = measured->unexplained_s});
   return io::write_all(kCause, all);
 }
 

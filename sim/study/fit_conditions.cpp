@@ -202,7 +202,6 @@ ConditionsFit fit_conditions(const io::Json& measured, Files& files) {
   const Shifts shifts = minimum(fit);
   ConditionsFit out{.name = std::move(input.name),
                     .source = std::move(input.source),
-                    .fitted = {},
                     .before = start,
                     .after = fit.values_at(shifts)};
   const std::size_t n = shifts.size();

@@ -26,8 +26,7 @@ public:
       const std::size_t layer = step.messages.size() - buckets.size();
       layers[layer].backward = {message.ready_s - computed};
       computed = message.ready_s;
-      buckets.push_back(
-          {.layers = {static_cast<std::uint32_t>(layer)}, .reduce = {}, .gather = {}});
+      buckets.push_back({.layers = {static_cast<std::uint32_t>(layer)}});
     }
     layers.front().forward = {step.forward_s};
     layers.front().backward = {std::max(0.0, step.backward_s - computed)};
@@ -216,8 +215,7 @@ io::OverlapFit fit_overlap(const MeasuredSteps& measured, const std::string& lea
     result.steps.push_back({.schedule = step.schedule,
                             .left_out = step.fold,
                             .step_s = step.step_s,
-                            .predicted_s = predicted,
-                            .held_out_s = {}});
+                            .predicted_s = predicted});
   }
   result.quality = quality_of(errors);
   if (leave_out.empty()) {
@@ -289,7 +287,7 @@ MeasuredRows read_measured_rows(const io::Json& tree) {
   io::Problems problems;
   io::Fields fields(tree, problems, keys::kMeasuredSteps);
   fields.header("measured_steps");
-  MeasuredRows all{.name = fields.string("name", ""), .source = fields.text("source"), .rows = {}};
+  MeasuredRows all{.name = fields.string("name", ""), .source = fields.text("source")};
   (void)fields.text("note");
   for (const io::Json& json : fields.list("rows", "row")) {
     io::Fields row(json, problems, keys::kMeasuredStepRow.front());

@@ -74,7 +74,7 @@ struct MeasuredRow {
 
 struct MeasuredRows {
   std::string name, source;
-  std::vector<MeasuredRow> rows;
+  std::vector<MeasuredRow> rows{};
 };
 
 // `tree` must live as long as the result. Throws InputError.
@@ -97,7 +97,7 @@ struct FittedRow {
 };
 struct ConditionsFit {
   std::string name, source;
-  std::vector<Factor> fitted;     // that the rows can tell something about
+  std::vector<Factor> fitted{};   // that the rows can tell something about
   FactorValues before{}, after{}; // with the spread that is left
   std::vector<FittedRow> rows{};
 };

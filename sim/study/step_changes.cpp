@@ -113,7 +113,7 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
 Measured measured_causes(const io::Json& tree, const Scenario& scenario, double step_s,
                          double measured_s, Files& files) {
   const double gap = measured_s - step_s;
-  Measured measured{.step_s = measured_s, .gap_s = gap, .causes = {}, .unexplained_s = gap};
+  Measured measured{.step_s = measured_s, .gap_s = gap, .unexplained_s = gap};
   if (!(measured.gap_s > 0)) {
     return measured;
   }

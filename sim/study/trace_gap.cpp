@@ -164,7 +164,7 @@ TraceGap gap_of(const layers::Trace& trace, const DeviceTimes& times, double ide
                 double exposed_s) {
   const double in_exchanges = times.exchange_s * waiting_share(trace.buckets);
   const double in_others = times.other_collectives_s * waiting_share(trace.collectives);
-  TraceGap gap{.times = times, .ideal_s = ideal_s, .parts = {}};
+  TraceGap gap{.times = times, .ideal_s = ideal_s};
   gap.parts = {
       {"host", "host: kernels launched late", times.host_s},
       {"input", "input that nothing hides", times.input_s},

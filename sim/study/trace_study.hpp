@@ -62,8 +62,8 @@ struct GapPart {
 // the parts. Waiting for other ranks is known where files of several ranks were read.
 struct TraceGap {
   DeviceTimes times;
-  double ideal_s{};           // step of the kernels over ideal links
-  std::vector<GapPart> parts; // the last one is the rest
+  double ideal_s{};             // step of the kernels over ideal links
+  std::vector<GapPart> parts{}; // the last one is the rest
 };
 // `trace` has kernel times; `exposed_s`: exposed communication of the ideal step.
 [[nodiscard]] TraceGap gap_of(const layers::Trace& trace, const DeviceTimes& times, double ideal_s,
@@ -75,8 +75,8 @@ struct TraceGap {
 struct TraceMachine {
   std::string node_type; // a shipped node type, or a file
   std::int64_t nodes = 1, gpus_per_node = 1;
-  std::string other_gpu{};         // that of the trace, where the node type may have another one
-  std::vector<std::string> others; // further node types with the same GPU
+  std::string other_gpu{};           // that of the trace, where the node type may have another one
+  std::vector<std::string> others{}; // further node types with the same GPU
   [[nodiscard]] std::int64_t gpus() const { return nodes * gpus_per_node; }
 };
 
@@ -117,7 +117,7 @@ struct StudyPoint {
 // The recorded step and what was carried from it.
 struct TraceAnswer {
   TraceMachine machine;
-  TraceGap gap;
+  TraceGap gap{};
   Carried carried;
   double wait_s{};           // carried per step: what the factors of conditions leave unexplained
   PredictedStep predicted{}; // of the machine of the trace, with all that is carried

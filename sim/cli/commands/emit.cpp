@@ -90,7 +90,7 @@ std::vector<nccl::ForcedTime> forced_times(std::string_view list, double ranks,
 }
 
 std::string gains_text(const std::vector<TunerLine>& lines) {
-  Table table{{"operation", "from", "to", "algorithm/protocol", "gain", ""}, {}};
+  Table table{{"operation", "from", "to", "algorithm/protocol", "gain", ""}};
   for (const TunerLine& line : lines) {
     table.rows.push_back({std::string(nccl::kOperations[line.operation]),
                           base::readable_bytes(static_cast<double>(line.first_byte)),
@@ -113,8 +113,7 @@ void require_units(const study::Scenario& scenario, std::string_view what) {
 }
 
 std::string planning_text(const study::Scenario& scenario, const study::UnitPlanning& planning) {
-  Table table{{"wrapping", "iteration [ms]", "longer by [%]", "units", "memory", "fits", "layers"},
-              {}};
+  Table table{{"wrapping", "iteration [ms]", "longer by [%]", "units", "memory", "fits", "layers"}};
   const double best = planning.rows.front().step_s;
   for (const study::PlannedUnits& row : planning.rows) {
     table.rows.push_back(
@@ -139,7 +138,7 @@ std::string planning_text(const study::Scenario& scenario, const study::UnitPlan
 }
 
 std::string steps_text(const study::DdpBuckets& buckets) {
-  Table table{{"buckets", "iteration [ms]", "gain"}, {}};
+  Table table{{"buckets", "iteration [ms]", "gain"}};
   const auto add = [&](std::string name, Seconds step) {
     const double standard = buckets.default_step.value;
     table.rows.push_back({std::move(name), milliseconds_cell(step.value),

@@ -30,14 +30,14 @@ std::string with_range(study::Factor factor, const study::FactorValue& value) {
 }
 
 std::vector<Table> fit_tables(const study::ConditionsFit& fit) {
-  Table factors{{"factor", "of other sites", "fitted", ""}, {}};
+  Table factors{{"factor", "of other sites", "fitted", ""}};
   for (const study::Factor factor : fit.fitted) {
     const auto at = static_cast<std::size_t>(factor);
     factors.rows.push_back({std::string(study::kFactors[factor]),
                             with_range(factor, fit.before[at]), with_range(factor, fit.after[at]),
                             std::string(study::meaning(factor))});
   }
-  Table rows{{"row", "measured [ms]", "predicted [ms]", "error %", "fitted [ms]", "error %"}, {}};
+  Table rows{{"row", "measured [ms]", "predicted [ms]", "error %", "fitted [ms]", "error %"}};
   for (const study::FittedRow& row : fit.rows) {
     const auto error = [&](double predicted) {
       return base::percent_number(predicted / row.measured_s - 1);

@@ -63,7 +63,7 @@ Table key_table(const std::vector<PlacedKey>& keys, Format format) {
   const auto cell_of = [format](std::string_view text, std::size_t columns) {
     return format == Format::table ? base::shown_value(text, columns) : std::string(text);
   };
-  Table table{{"key", "values", "default", "meaning"}, {}};
+  Table table{{"key", "values", "default", "meaning"}};
   for (const PlacedKey& each : keys) {
     const std::string fallback = each.key->is_required ? "required" : default_text(*each.key);
     const std::string_view sentence = each.key->sentence;
@@ -77,7 +77,7 @@ Table key_table(const std::vector<PlacedKey>& keys, Format format) {
 
 // Keys that count everywhere have no row.
 Table rule_table(const Root& root, const std::vector<PlacedKey>& keys) {
-  Table table{{"key", "counts where"}, {}};
+  Table table{{"key", "counts where"}};
   for (const PlacedKey& each : keys) {
     if (const auto when = root.conditions(each.pointer); !when.empty()) {
       table.rows.push_back({each.pointer, base::listed(when, {}, "; and ")}); // all must hold

@@ -162,7 +162,7 @@ std::string show_text(const layers::ModelTable& table, const ModelsOptions& opti
     out += std::to_string(table.active_elements()) + " elements active per token\n";
   }
   out += "\n";
-  Table text{{options.granularity, "kind", "shape", "elements", "kB", "MMACs"}, {}};
+  Table text{{options.granularity, "kind", "shape", "elements", "kB", "MMACs"}};
   for (const Row& row : rows_of(table, options)) {
     text.rows.push_back({row.name, row.kind, row.shape, std::to_string(row.elements),
                          base::significant(static_cast<double>(row.elements * kValueBytes) / 1e3),

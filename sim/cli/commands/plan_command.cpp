@@ -128,7 +128,7 @@ std::vector<std::string> warnings_of(const study::ProblemFile& file,
 
 // "best" marks all planners with the least finish time, since several often find the same plan.
 std::string plan_text(const study::ProblemFile& file, const std::vector<Planned>& plans) {
-  Table table{{"planner", "finish [ms]", "messages", "groups", ""}, {}};
+  Table table{{"planner", "finish [ms]", "messages", "groups", ""}};
   if (file.forward_s) {
     table.headings.insert(table.headings.begin() + 1, "iteration [ms]");
   }

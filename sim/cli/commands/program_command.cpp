@@ -44,8 +44,7 @@ int program(const Invocation& invocation) {
   ProgramInput input = read_program(flags, files, 1, common);
   if (!dot.empty()) {
     const programs::Explanation found = programs::explain(
-        input.file.program,
-        {.evaluation = input.file.evaluation, .labels = {}, .links = {}, .operations = 0});
+        input.file.program, {.evaluation = input.file.evaluation, .operations = 0});
     write_named(common, dot, program_dot(input.file.program, found.path, input.file.name));
   }
   write_tree(common, study::program_tree(input.file));

@@ -171,7 +171,7 @@ int check_pages(const FileTexts& texts, const fs::path& docs, const Common& comm
 }
 
 std::string text_of(const std::vector<Reproduced>& results) {
-  Table table{{"figure", "verdict", "ours", "theirs", "label", "claim"}, {}};
+  Table table{{"figure", "verdict", "ours", "theirs", "label", "claim"}};
   reproduce::Counts sum;
   for (const Reproduced& each : results) {
     for (std::vector<std::string>& row : reproduce::claim_rows(each.decided)) {

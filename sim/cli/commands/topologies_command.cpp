@@ -86,7 +86,7 @@ std::map<std::string, std::string> shipped_names(const Invocation& invocation) {
 // Files are read as trees and not parsed: one bad file must not hide the others.
 int list_files(const std::map<std::string, std::string>& files, const Common& common) {
   io::Array rows;
-  Table table{{"name", "kind", "label", "of nominal", "note"}, {}};
+  Table table{{"name", "kind", "label", "of nominal", "note"}};
   for (const auto& [name, path] : files) {
     const io::Json tree = io::read_json(path);
     const std::string kind = is_profile(tree) ? "profile" : is_node(tree) ? "node" : "topology";

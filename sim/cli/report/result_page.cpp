@@ -64,7 +64,7 @@ void add_defaults(HtmlPage& page, std::vector<study::DefaultValue> defaults,
     return weight_of(value, summary);
   });
   const auto add = [&](auto begin, auto end) {
-    Table table{{"key", "value", "reason"}, {}};
+    Table table{{"key", "value", "reason"}};
     for (; begin != end; ++begin) {
       table.rows.push_back({begin->pointer, io::compact(begin->value), begin->reason});
     }

@@ -17,9 +17,9 @@ namespace stepsim::cli {
 
 struct Table {
   std::vector<std::string> headings;
-  std::vector<std::vector<std::string>> rows; // each as long as `headings`
-  std::string caption = {};                   // a line above it; "" = none
-  bool left = false;                          // whether every column is one of words
+  std::vector<std::vector<std::string>> rows{}; // each as long as `headings`
+  std::string caption = {};                     // a line above it; "" = none
+  bool left = false;                            // whether every column is one of words
 };
 
 // Adds a column at the right: its heading, and for each of `rows`, which all columns of the table

@@ -22,7 +22,7 @@ double common_time(const Curves& found) {
 
 // At most eleven points at equal distances, the first and last among them.
 std::string points_text(const study::Curve& curve) {
-  Table table{{"iteration", "time [s]", "loss"}, {}};
+  Table table{{"iteration", "time [s]", "loss"}};
   constexpr std::size_t kShown = 10;
   const std::size_t last = curve.points.size() - 1;
   const std::size_t rows = std::min(last, kShown);

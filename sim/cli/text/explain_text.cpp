@@ -30,7 +30,7 @@ std::string shares_table(const std::string& heading, programs::Shares shares, do
   constexpr double kRounding = 1e-9;
   std::erase_if(shares,
                 [&](const Share& each) { return std::abs(each.seconds) < kRounding * period; });
-  Table table{{heading, "[ms]", "share"}, {}};
+  Table table{{heading, "[ms]", "share"}};
   double rest = 0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const Share& share = shares[i];
@@ -50,7 +50,7 @@ std::string shares_table(const std::string& heading, programs::Shares shares, do
 std::string times_table(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
   const std::string band = explained.band ? base::readable_band(*explained.band, 1e3) : "";
-  Table table{{"", "[ms]", "share", ""}, {}};
+  Table table{{"", "[ms]", "share", ""}};
   const auto row = [&](std::string name, double seconds, std::string beside = {}) {
     table.rows.push_back({std::move(name), milliseconds_cell(seconds), share_cell(seconds, period),
                           std::move(beside)});
@@ -79,7 +79,7 @@ std::string path_table(const Explained& explained) {
     std::ranges::stable_sort(steps, std::ranges::greater(), &programs::PathStep::seconds);
     steps.resize(std::min(steps.size(), kMostRows));
   }
-  Table table{{path.exact ? "critical cycle" : "critical path", "kind", "[ms]", "share"}, {}};
+  Table table{{path.exact ? "critical cycle" : "critical path", "kind", "[ms]", "share"}};
   for (const programs::PathStep& step : steps) {
     const programs::Operation& operation = explained.program.operations[step.operation];
     const double seconds = step.seconds() / path.iterations;
@@ -100,7 +100,7 @@ std::string derivatives_table(const Explained& explained) {
   if (explained.explanation.sensitivities.empty()) {
     return "";
   }
-  Table table{{"change of the period [s] per unit of", "falling", "rising", "found"}, {}};
+  Table table{{"change of the period [s] per unit of", "falling", "rising", "found"}};
   for (const programs::Sensitivity& each : explained.explanation.sensitivities) {
     table.rows.push_back(
         {each.parameter, cell(each.left), cell(each.right), each.exact ? "exact" : "numeric"});
@@ -125,7 +125,7 @@ std::string measured_table(const Explained& explained) {
     return "";
   }
   const study::Measured& measured = *explained.measured;
-  Table table{{"cause, run alone", "step [ms]", "explains [ms]"}, {}};
+  Table table{{"cause, run alone", "step [ms]", "explains [ms]"}};
   table.rows.push_back({"measured minus predicted", milliseconds_cell(measured.step_s),
                         milliseconds_cell(measured.gap_s)});
   for (const study::Cause& each : measured.causes) {
@@ -139,7 +139,7 @@ std::string measured_table(const Explained& explained) {
 } // namespace
 
 Table changes_table(std::string heading, std::span<const study::WhatIf> changes) {
-  Table table{{std::move(heading), "step [ms]", "gain", "80 % interval", ""}, {}};
+  Table table{{std::move(heading), "step [ms]", "gain", "80 % interval", ""}};
   for (const study::WhatIf& each : changes) {
     const auto& range = each.gain_range;
     table.rows.push_back(

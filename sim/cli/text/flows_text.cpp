@@ -40,7 +40,7 @@ std::vector<std::string> summary_row(std::string name,
 
 // Flows of the list, and background flows apart from them: these only load the network.
 std::string summary(const study::FlowsResult& result) {
-  Table table{{"fct", "mean [ms]", "p50 [ms]", "p95 [ms]", "p99 [ms]", "max [ms]"}, {}};
+  Table table{{"fct", "mean [ms]", "p50 [ms]", "p95 [ms]", "p99 [ms]", "max [ms]"}};
   table.rows.push_back(summary_row("all flows", result.statistics));
   if (const auto& background = result.background) {
     table.rows.push_back(summary_row("background, " + std::to_string(background->completed) +
@@ -62,7 +62,7 @@ std::string flows(const study::FlowsFile& file, const study::FlowsResult& result
     ids.resize(kShownFlows);
   }
   const bool packets = file.level == study::NetworkLevel::packet;
-  Table table{{"flow", "src", "dst", "size", "start [ms]", "fct [ms]", "lost"}, {}};
+  Table table{{"flow", "src", "dst", "size", "start [ms]", "fct [ms]", "lost"}};
   if (packets) {
     table.headings.insert(table.headings.end(), {"retransmitted", "timeouts"});
   }
@@ -93,7 +93,7 @@ std::string links(const study::FlowsFile& file, const study::FlowsResult& result
   const std::size_t used = ids.size();
   ids.resize(std::min(ids.size(), kShownLinks));
   const bool packets = file.level == study::NetworkLevel::packet;
-  Table table{{"link", "bytes", "busy [ms]", "use"}, {}};
+  Table table{{"link", "bytes", "busy [ms]", "use"}};
   if (packets) {
     table.headings.insert(table.headings.end(), {"max queue", "marks", "drops"});
   }

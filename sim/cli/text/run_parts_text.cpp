@@ -150,7 +150,7 @@ std::string node_text(const io::NodePreset& preset) {
          (node.in_switch_reduction ? "the switch of a node adds (NVLS)"
                                    : "no switch inside a node adds") +
          (node.ll128 ? "" : ", no LL128") + "\n\n";
-  Table table{{"key", "value", "label", "source"}, {}};
+  Table table{{"key", "value", "label", "source"}};
   for (const io::SourcedNumber& number : preset.numbers) {
     table.rows.push_back({number.key, sourced_text(number),
                           number.label.empty() ? "-" : number.label,
@@ -255,7 +255,7 @@ std::string jobs_text(const study::Result& result) {
   if (result.jobs.empty()) {
     return "";
   }
-  Table table{{"job", "nodes", "alone [ms]", "together [ms]", "ratio"}, {}};
+  Table table{{"job", "nodes", "alone [ms]", "together [ms]", "ratio"}};
   for (const study::JobTimes& job : result.jobs) {
     const bool known = job.together_s && job.alone_s > 0;
     table.rows.push_back({job.name, std::to_string(job.nodes), milliseconds_cell(job.alone_s),
@@ -272,7 +272,7 @@ std::string links_text(const study::Result& result) {
     return "";
   }
   const bool queues = result.links.front().queue.has_value();
-  Table table{{"busiest links", "use", "MB"}, {}};
+  Table table{{"busiest links", "use", "MB"}};
   if (queues) {
     table.headings.insert(table.headings.end(), {"queue [packets]", "marks", "drops"});
   }

@@ -170,7 +170,7 @@ std::string setting_text(const study::Result& result) {
 std::string times_text(const study::Result& result) {
   const study::Summary& summary = result.summary;
   const double step = study::step_of(summary);
-  Table table{{"", "[ms]", "share"}, {}};
+  Table table{{"", "[ms]", "share"}};
   const auto row = [&](const std::string& label, std::optional<double> seconds) {
     seconds = part_of(seconds, step);
     const bool share = seconds && step > 0;
@@ -319,7 +319,7 @@ std::string measured_text(const study::Result& result) {
     return "";
   }
   const std::string ranks = base::counted(*scenario.workload.measured_ranks, "rank");
-  Table table{{"exchange at " + ranks, "kB", "trace [ms]", "simulated [ms]", "ratio"}, {}};
+  Table table{{"exchange at " + ranks, "kB", "trace [ms]", "simulated [ms]", "ratio"}};
   const std::span all(result.measured_exchanges);
   for (const study::MeasuredExchange& each : all.first(std::min(all.size(), kMaxBuckets))) {
     table.rows.push_back({"measured bucket " + std::to_string(each.index),
@@ -341,8 +341,7 @@ std::string cards_text(const study::Cluster& cluster) {
 // Exposed time is a share of one iteration and has no meaning where iterations overlap (pipe_sgd).
 Table buckets_table(const study::Result& result, std::size_t most) {
   Table table{{"bucket", "layers", "kB", "ready [ms]", "start [ms]", "end [ms]", "exposed [ms]",
-               "algorithm"},
-              {}};
+               "algorithm"}};
   const bool pipelined = result.scenario->training.algorithm == study::TrainingAlgorithm::pipe_sgd;
   const double step_s = study::step_of(result.summary);
   const std::span all(result.buckets);

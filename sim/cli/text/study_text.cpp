@@ -85,7 +85,7 @@ std::string study_sentence(const study::TraceStudy& study) {
 }
 
 Table gap_table(const study::TraceGap& gap) {
-  Table table{{"the recorded step", "[ms]", "share"}, {}};
+  Table table{{"the recorded step", "[ms]", "share"}};
   const double step = gap.times.step_s;
   const auto row = [&](std::string_view words, double seconds) {
     table.rows.push_back(
@@ -133,8 +133,7 @@ std::string library_sentence(const study::LibraryFromLogs& library) {
 Table points_table(const study::TraceStudy& study) {
   const bool samples = study.points.back().samples_per_s.has_value();
   Table table{{"GPUs", "step [ms]", "interval, 80 % [ms]", samples ? "samples/s" : "steps/s",
-               "efficiency", "bounded by"},
-              {}};
+               "efficiency", "bounded by"}};
   const std::size_t count = study.points.size();
   for (std::size_t i = count > kMostPoints ? count - kMostPoints : 0; i < count; ++i) {
     const study::StudyPoint& point = study.points[i];

@@ -38,7 +38,7 @@ std::string cables_text(const links::Fabric& fabric) {
       kind.example = fabric.node_names[link.from] + " - " + fabric.node_names[link.to];
     }
   }
-  Table table{{"cables", "from", "to", "such as", "latency [us]", "bandwidth [GB/s]"}, {}};
+  Table table{{"cables", "from", "to", "such as", "latency [us]", "bandwidth [GB/s]"}};
   for (const auto& [key, kind] : kinds) {
     const auto& [from, to, latency_s, negative_rate] = key;
     table.rows.push_back({std::to_string(kind.cables), level_name(from), level_name(to),
@@ -112,13 +112,13 @@ std::string valid_text(const links::NetworkProfile& profile) {
 // of compressing by method.
 std::string training_text(const links::NetworkProfile& profile) {
   std::string out;
-  Table inflation{{"ranks", "dense all-reduce takes"}, {}};
+  Table inflation{{"ranks", "dense all-reduce takes"}};
   for (std::size_t i = 0; i < profile.dense_inflation.ranks.size(); ++i) {
     inflation.rows.push_back({std::to_string(profile.dense_inflation.ranks[i]),
                               base::shortest(profile.dense_inflation.factor[i]) + " times"});
   }
   out += inflation.rows.empty() ? "" : "\n" + table_text(inflation);
-  Table costs{{"compression", "cost", "value"}, {}};
+  Table costs{{"compression", "cost", "value"}};
   for (const links::CompressionCosts& each : profile.compression_costs) {
     if (!each.form.empty()) {
       costs.rows.push_back({each.method, "form", each.form});
@@ -239,7 +239,7 @@ std::string profile_text(const links::NetworkProfile& profile) {
                     "\n";
   out += profile.note.empty() ? "" : base::printable(profile.note) + "\n";
   out += valid_text(profile);
-  Table links{{"link", "latency [us]", "bandwidth [GB/s]"}, {}};
+  Table links{{"link", "latency [us]", "bandwidth [GB/s]"}};
   if (profile.latency_s || profile.bandwidth_Bps) {
     links.rows.push_back(
         {"network", cell(profile.latency_s, 1e6),
@@ -253,8 +253,7 @@ std::string profile_text(const links::NetworkProfile& profile) {
   if (profile.reduction_Bps && *profile.reduction_Bps > 0) {
     out += "adding at " + base::readable_rate(*profile.reduction_Bps) + "\n";
   }
-  Table curves{{"operation", "algorithm", "ranks", "from", "to", "start-up [us]", "per byte [ns]"},
-               {}};
+  Table curves{{"operation", "algorithm", "ranks", "from", "to", "start-up [us]", "per byte [ns]"}};
   std::string measured;
   for (const links::CollectiveCurve& curve : profile.collectives) {
     const bool is_queued = curve.start_up == links::StartUp::queue;

@@ -21,7 +21,7 @@ namespace stepsim::collectives {
 // The data to compress: one bucket of a gradient.
 struct GradientPart {
   std::int64_t elements{};
-  std::vector<MatrixShape> shapes; // shapes of its tensors; empty = one 1-D tensor
+  std::vector<MatrixShape> shapes{}; // shapes of its tensors; empty = one 1-D tensor
   // M: bytes of the dense gradient; empty: `value_bytes` of the compression for every value.
   std::optional<double> bytes{};
 };

@@ -10,10 +10,10 @@ namespace stepsim::collectives {
 
 struct ClosedForm {
   double seconds{};
-  bool upper_bound = false;        // the schedule may be faster (COL 3 a to c); else equal
-  std::optional<double> startup_s; // a and b of a + b n, if the form is linear in n: closed_form()
-                                   // gives `seconds` as this sum, to the last digit
-  std::optional<double> per_byte_s;
+  bool upper_bound = false;          // the schedule may be faster (COL 3 a to c); else equal
+  std::optional<double> startup_s{}; // a and b of a + b n, if the form is linear in n:
+                                     // closed_form() gives `seconds` as this sum, to the last digit
+  std::optional<double> per_byte_s{};
 };
 
 // Returns the form of one operation by one algorithm; empty if there is none for these values.

@@ -142,10 +142,7 @@ double collnet_seconds(const Collective& collective, std::uint32_t chunks) {
 std::optional<ClosedForm> collnet_allreduce(const Collective& collective) {
   const std::uint32_t chunks = pipeline_chunks(collective);
   if (chunks != 1 || !collective.options.pipeline_chunks) {
-    return ClosedForm{.seconds = collnet_seconds(collective, chunks),
-                      .upper_bound = false,
-                      .startup_s = {},
-                      .per_byte_s = {}};
+    return ClosedForm{.seconds = collnet_seconds(collective, chunks), .upper_bound = false};
   }
   return line_of([&](double bytes) { return collnet_seconds_of(collective, bytes, 1); },
                  collective.bytes);

@@ -221,9 +221,7 @@ std::optional<ClosedForm> ring_rails_chains(const Collective& collective) {
   const auto count = static_cast<double>(blocks.blocks);
   const double stream = collective.bytes / static_cast<double>(rings_of(shape));
   return ClosedForm{.seconds = chain_seconds(shape, collective, blocks.block_bytes, count),
-                    .upper_bound = count * blocks.block_bytes > stream * (1 + 1e-12),
-                    .startup_s = {},
-                    .per_byte_s = {}};
+                    .upper_bound = count * blocks.block_bytes > stream * (1 + 1e-12)};
 }
 
 std::optional<ClosedForm> ring_rails_passes(const Collective& collective) {
@@ -241,10 +239,7 @@ std::optional<ClosedForm> ring_rails_passes(const Collective& collective) {
       hops_of(shape, static_cast<double>(rings_of(shape)) * static_cast<double>(collective.ranks));
   const Line inner = hops.inner.value_or(Line{});
   const Line outer = hops.outer.value_or(Line{});
-  ClosedForm form{.seconds = steps * std::max(inner.at(n), outer.at(n)),
-                  .upper_bound = false,
-                  .startup_s = {},
-                  .per_byte_s = {}};
+  ClosedForm form{.seconds = steps * std::max(inner.at(n), outer.at(n)), .upper_bound = false};
   if (const auto slowest = upper_line(inner, outer)) {
     form.startup_s = steps * slowest->startup_s;
     form.per_byte_s = steps * slowest->per_byte_s;

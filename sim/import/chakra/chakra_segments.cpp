@@ -151,8 +151,7 @@ Samples chakra_samples(const std::string& path, const ImportOptions& options,
     set.ranks = *ranks;
     // comm_size has the bytes that a rank gives; a sample of an all-gather has those of all ranks.
     const double parts = *node.op == ChakraOp::all_gather ? static_cast<double>(*ranks) : 1;
-    set.samples.push_back(
-        {.bytes = parts * static_cast<double>(*node.bytes), .time_s = seconds, .pass = {}});
+    set.samples.push_back({.bytes = parts * static_cast<double>(*node.bytes), .time_s = seconds});
   }
   if (sets.empty()) {
     throw InputError(file.name, "", "no collective has a size and a duration");

@@ -31,9 +31,10 @@ constexpr double kMebibyte = 1024.0 * 1024;
 // Everything that was read so far.
 struct Reading {
   const MeasurementOptions& options;
-  LibraryMeasurements result;
-  std::map<std::tuple<Operation, std::uint32_t, std::uint32_t, double>, std::vector<double>> times;
-  std::vector<base::Problem> lacking;
+  LibraryMeasurements result{};
+  std::map<std::tuple<Operation, std::uint32_t, std::uint32_t, double>, std::vector<double>>
+      times{};
+  std::vector<base::Problem> lacking{};
 
   void add(Operation operation, Shape shape, double bytes, double seconds) {
     const bool gathers =
@@ -279,13 +280,13 @@ std::vector<std::string> library_warnings(const nccl::LibraryFit& fit) {
 
 LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                       const MeasurementOptions& options) {
-  Reading reading{.options = options, .result = {}, .times = {}, .lacking = {}};
+  Reading reading{.options = options};
   for (const std::string& path : paths) {
     const std::vector<std::string> files = files_of(path);
     const bool folder = files.size() != 1 || files.front() != path;
     for (const std::string& file : files) {
       try {
-        Reading one{.options = options, .result = {}, .times = {}, .lacking = {}};
+        Reading one{.options = options};
         read_file(file, one);
         reading.add(std::move(one));
       } catch (const InputError& error) {

@@ -50,9 +50,9 @@ struct RoutedFabric {
 
 struct RankFabric {
   std::shared_ptr<const RoutedFabric> network;
-  std::vector<NodeId> hosts; // [rank], then one per dedicated server
-  FlowPathOptions paths;     // `spray` is used at the flow level only, `seed` by ECMP
-  Headers headers{};         // used at the flow level only
+  std::vector<NodeId> hosts{}; // [rank], then one per dedicated server
+  FlowPathOptions paths{};     // `spray` is used at the flow level only, `seed` by ECMP
+  Headers headers{};           // used at the flow level only
 
   [[nodiscard]] const Fabric& fabric() const { return network->fabric; }
   [[nodiscard]] const Routes& routes() const { return network->routes; }

@@ -11,8 +11,8 @@
 namespace stepsim::links {
 
 struct FlowPath {
-  std::vector<LinkId> links; // every link once
-  std::vector<double> parts; // [links] fractions; empty = 1 on every link
+  std::vector<LinkId> links;   // every link once
+  std::vector<double> parts{}; // [links] fractions; empty = 1 on every link
   double latency_s{};
 };
 

@@ -60,9 +60,10 @@ struct LinkClass {
   std::optional<double> block_latency_s{}; // as measured; further_block_s() is for simulations
   // Time per byte while every rank also receives / time per byte of one direction alone. exchange:
   // the rank receives from its destination; shift: from another rank.
-  std::optional<double> duplex_exchange, duplex_shift;
-  std::optional<double> reply_s; // time of the empty reply that senders of spreading trees wait for
-  double delay_s{};              // time from when the ports are free until the data arrive
+  std::optional<double> duplex_exchange{}, duplex_shift{};
+  std::optional<double>
+      reply_s{};    // time of the empty reply that senders of spreading trees wait for
+  double delay_s{}; // time from when the ports are free until the data arrive
 
   // Returns the latency of every block of a stream but the first: as measured, but not above that
   // of the first; latency_s if it was not measured.
@@ -134,9 +135,6 @@ struct NetworkProfile {
             .latency_s = latency_s.value_or(0),
             .per_byte_s = bandwidth_Bps.value_or(0) > 0 ? 1 / *bandwidth_Bps : 0,
             .block_latency_s = block_latency_s,
-            .duplex_exchange = {},
-            .duplex_shift = {},
-            .reply_s = {},
             .delay_s = delay_s};
   }
 };

@@ -16,13 +16,13 @@
 namespace stepsim::programs {
 
 struct UnitTimes { // for one micro-batch
-  Seconds forward;
-  Seconds backward;
+  Seconds forward{};
+  Seconds backward{};
   ExchangeTime gather;
-  ExchangeTime reduce;    // reduce-scatter
-  ExchangeTime replicate; // all-reduce of the shard between replicas; used with `hybrid`
-  Seconds decode{};       // decoding gathered parameters, before the compute that needs them
-  bool parameters = true; // without them nothing is gathered, reduced or waited for
+  ExchangeTime reduce;      // reduce-scatter
+  ExchangeTime replicate{}; // all-reduce of the shard between replicas; used with `hybrid`
+  Seconds decode{};         // decoding gathered parameters, before the compute that needs them
+  bool parameters = true;   // without them nothing is gathered, reduced or waited for
 };
 
 // When the gather for the backward of unit u - 1 is issued:

@@ -315,8 +315,7 @@ private:
 
 Program local_sgd_program(Seconds step, const std::vector<FragmentTimes>& fragments,
                           const RoundOptions& options) {
-  const LayeredRound round{.layers = {},
-                           .fragments = std::vector<std::vector<std::uint32_t>>(fragments.size()),
+  const LayeredRound round{.fragments = std::vector<std::vector<std::uint32_t>>(fragments.size()),
                            .outer = fragments,
                            .step = step};
   return layered_round_program(round, options);

@@ -41,10 +41,10 @@ inline constexpr auto kOuterGates = base::words<OuterGate>();
 // A round whose steps consist of the forward and backward of every layer, or without layers of one
 // operation of `step` seconds.
 struct LayeredRound {
-  std::vector<LayerTimes> layers;
+  std::vector<LayerTimes> layers{};
   std::vector<std::vector<std::uint32_t>> fragments; // [fragment]: layers; every layer is in one
   OuterGate gate{};
-  std::vector<FragmentTimes> outer;   // [fragment], or [layer] with OuterGate::layer
+  std::vector<FragmentTimes> outer{}; // [fragment], or [layer] with OuterGate::layer
   std::vector<BucketTimes> buckets{}; // all-reduced in an island in every step; none = no islands
   NextForward next_forward{};         // for the steps inside an island
   Seconds update{};                   // inner update of all layers, in every step

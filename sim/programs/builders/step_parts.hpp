@@ -21,8 +21,8 @@ struct ExchangeTime {
 
 struct BucketTimes {
   std::vector<std::uint32_t> layers; // layers of the gradients; a layer may be in several buckets
-  ExchangeTime reduce;               // the all-reduce, or its first half: reduce-scatter or reduce
-  ExchangeTime gather;               // the second half, if any: all-gather or broadcast
+  ExchangeTime reduce{};             // the all-reduce, or its first half: reduce-scatter or reduce
+  ExchangeTime gather{};             // the second half, if any: all-gather or broadcast
   // The layer whose backward completes the bucket; if empty, the lowest layer of the bucket.
   std::optional<std::uint32_t> ready_after{};
   // Time on the compute stream, after that backward, to select and encode the data to send.

@@ -340,8 +340,7 @@ BindingPath critical_cycle(const Program& program, const SteadyState& state) {
   BindingPath path{.exact = true,
                    .period_s = state.period.value,
                    .iterations = static_cast<double>(state.cycle_iterations),
-                   .other_cycles = state.other_cycles,
-                   .steps = {}};
+                   .other_cycles = state.other_cycles};
   std::int64_t iteration = 0;
   for (std::size_t i = 0; i < state.cycle.size(); ++i) {
     const std::uint32_t o = state.cycle[i];

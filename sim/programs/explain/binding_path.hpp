@@ -32,7 +32,7 @@ struct BindingPath {
   double iterations = 1; // iterations that the path spans; shares are seconds / iterations
   bool other_cycles{};   // further critical cycles have other operations that take time
   // In the direction of time for a critical cycle; else one step per operation, in list order.
-  std::vector<PathStep> steps;
+  std::vector<PathStep> steps{};
   double waiting_s{}; // time on the path without an operation; 0 except for rounding
 };
 
@@ -118,8 +118,8 @@ inline constexpr std::string_view kWaitingShare = "waiting";
 
 struct ExplainOptions {
   Evaluation evaluation;
-  ProgramLabels labels;
-  LinkConstants links;
+  ProgramLabels labels{};
+  LinkConstants links{};
   // How many operations, those with the most seconds on the path, get a derivative of their own.
   std::size_t operations = 5;
 };

@@ -25,8 +25,7 @@ public:
             double stretch = 1) {
     const auto [path, is_new] = paths_.try_emplace({src, dst}, 0);
     if (is_new) {
-      path->second =
-          level_.add_path({.links = {src, ranks_ + dst}, .parts = {}, .latency_s = startup_s_});
+      path->second = level_.add_path({.links = {src, ranks_ + dst}, .latency_s = startup_s_});
     }
     if (free_.empty()) {
       free_.push_back(static_cast<std::uint32_t>(parts_.size()));

@@ -218,7 +218,6 @@ CompressCosts low_rank_costs(const Scenario& scenario, std::int64_t rank) {
   collectives::Compression compression;
   compression.rank = rank;
   collectives::GradientPart part{.elements = scenario.workload.values(),
-                                 .shapes = {},
                                  .bytes = static_cast<double>(scenario.workload.bytes().value)};
   for (const layers::Gradient& gradient : scenario.workload.gradients) {
     part.shapes.insert(part.shapes.end(), gradient.shapes.begin(), gradient.shapes.end());

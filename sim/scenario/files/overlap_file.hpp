@@ -40,9 +40,9 @@ struct OverlapFold {
   OverlapQuality quality; // errors on the rows left out
 };
 struct OverlapStep {
-  std::string schedule, left_out;   // left_out: the fold that the step belongs to
-  double step_s{}, predicted_s{};   // measured; with the constants fitted to all rows
-  std::optional<double> held_out_s; // with constants fitted without the fold of the step
+  std::string schedule, left_out;     // left_out: the fold that the step belongs to
+  double step_s{}, predicted_s{};     // measured; with the constants fitted to all rows
+  std::optional<double> held_out_s{}; // with constants fitted without the fold of the step
 };
 
 // The output of `fit-overlap`.

@@ -15,9 +15,9 @@ inline constexpr std::array<std::string_view, 9> kSampleOps{
     "allgatherv", "alltoall", "sendrecv",  "pingpong"};
 
 struct Sample {
-  double bytes{};                   // >= 0
-  double time_s{};                  // in the range measured_times()
-  std::optional<std::int64_t> pass; // >= 0; empty if the source does not number repetitions
+  double bytes{};                     // >= 0
+  double time_s{};                    // in the range measured_times()
+  std::optional<std::int64_t> pass{}; // >= 0; empty if the source does not number repetitions
 };
 
 // One series of measurements. Only samples of one set may be fitted together.

@@ -74,7 +74,7 @@ inline constexpr std::int64_t kStandardTokens = 4096; // longest sequence that t
 // Multi-head latent attention: queries, keys and values go through low-rank matrices.
 struct LatentAttention {
   std::int64_t kv_rank{};
-  std::optional<std::int64_t> q_rank; // empty: one matrix for queries
+  std::optional<std::int64_t> q_rank{}; // empty: one matrix for queries
   // Widths of a head: of its queries and keys without and with rotary positions, of its values.
   std::int64_t nope{}, rope{}, value{};
 };
