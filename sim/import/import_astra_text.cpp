@@ -229,8 +229,8 @@ private:
   }
 
   static void add_gather(std::int64_t bytes, layers::Trace& trace) {
-    if (auto* same = base::found_if(
-            trace.collectives, [&](const auto& each) { return each.bytes.value == bytes; })) {
+    if (auto* same = base::found_if(trace.collectives,
+                                    [&](const auto& each) { return each.bytes.value == bytes; })) {
       ++same->per_step;
       return;
     }

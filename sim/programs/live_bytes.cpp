@@ -2,7 +2,6 @@
 
 #include "base/collected.hpp"
 
-
 namespace stepsim::programs {
 namespace {
 

@@ -65,6 +65,16 @@ void warn_of_interfaces(Scenario& scenario) {
                                 std::to_string(cluster.nics_per_node) +
                                 ", but hierarchical_leader sends through one interface of a node");
   }
+  if (scenario.communication.compression.method ==
+          collectives::CompressionMethod::hierarchical_topk &&
+      cluster.nics_per_node < cluster.gpus_per_node) {
+    scenario.warnings.push_back(
+        fmt::format("own_cards: the formula of hierarchical_topk gives each of the {} GPUs of a "
+                    "node a network card of its own, of which there are {}: exchanges between "
+                    "nodes take up to {} times as long",
+                    cluster.gpus_per_node, cluster.nics_per_node,
+                    (cluster.gpus_per_node + cluster.nics_per_node - 1) / cluster.nics_per_node));
+  }
 }
 
 // The model of a library takes a rate for what messages reach, which few lines of TCP have.

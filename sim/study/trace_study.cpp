@@ -169,15 +169,9 @@ private:
   TraceAnswer carried_from(const layers::Trace& trace, const TraceMachine& machine,
                            std::span<const JobStep> steps) {
     const DeviceTimes times = device_times(steps);
-<<<<<<< HEAD
-    TraceAnswer answer{.machine = machine, .gap = {}, .carried = carried_of(trace, times)};
+    TraceAnswer answer{.machine = machine, .carried = carried_of(trace, times)};
     const FirstScenario ideal =
         scenario_of(kernels_, machine.node_type, "", machine.nodes, machine.gpus_per_node, true);
-=======
-    TraceAnswer answer{.machine = machine, .carried = carried_of(trace, times)};
-    const FirstScenario ideal = scenario_of(options_.trace, machine.node_type, "", machine.nodes,
-                                            machine.gpus_per_node, true);
->>>>>>> 96a41061 (Members with a usual value have it where they are declared, not where they are made)
     const Summary kernels = summary_of(ideal.tree);
     answer.gap =
         gap_of(trace, times, step_of(kernels), kernels.exposed_communication_s.value_or(0));

@@ -137,6 +137,18 @@ def jobs_beside_each_other_have_no_best_merge(place):
     check(summary(place, tree)["merge"]["gap_to_optimal"] is None, summary(place, tree)["merge"])
 
 
+def a_formula_without_shared_cards_says_so(place):
+    """hierarchical_topk, whose formula shares no network card, says how much longer GPUs take that share one"""
+    def warned(cards):
+        tree = scenario(layer(gradient_bytes=4_000_000), nodes=2,
+                        cluster={"gpus_per_node": 4, "nics_per_node": cards,
+                                 "intra_network": {"latency_s": 2e-6, "bandwidth_Bps": 1e11}},
+                        communication={"compression": {"method": "hierarchical_topk", "density": 0.01}})
+        return [text for text in result(place, tree)["warnings"] if text.startswith("own_cards")]
+
+    check("4 times" in warned(1)[0] and "2 times" in warned(2)[0] and not warned(4), warned(1))
+
+
 def more_bandwidth_is_never_a_loss(place):
     """no change that doubles a bandwidth lengthens the step, also where the rate was fitted to what messages reach"""
     large = layer(gradient_bytes=10**8)
