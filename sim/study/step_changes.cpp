@@ -19,6 +19,15 @@ constexpr double kMostSeconds = 10;
 // The intervals of changes are left out where that of the step is estimated to take longer, s.
 constexpr double kMostInterval = 1;
 
+// Whether the change is a second communicator for which the links have no room.
+bool lacks_room(const std::vector<std::string>& set, const Result& result) {
+  const auto begins = [](std::string_view word) {
+    return [word](const std::string& text) { return text.starts_with(word); };
+  };
+  return std::ranges::any_of(set, begins("/training/sharding/communicators=")) &&
+         std::ranges::any_of(result.warnings, begins("shared_links:"));
+}
+
 } // namespace
 
 std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::string> set,
@@ -48,6 +57,9 @@ std::optional<ChangedStep> changed_step(const io::Json& tree, std::vector<std::s
       return ChangedStep{.step_s = period_of(scenario), .set = std::move(set)};
     }
     Result result = run(scenario);
+    if (lacks_room(set, result)) {
+      return std::nullopt;
+    }
     return ChangedStep{.step_s = step_of(result.summary),
                        .set = std::move(set),
                        .parts = std::move(result.summary.interval_parts),

@@ -823,5 +823,19 @@ def another_node_type_has_its_own_cards(place):
         check(step("dgx_h100.json", "--set", f"/cluster/preset={other}") == step(other + ".json"), other)
 
 
+def a_second_communicator_needs_room_on_the_links(place):
+    """no change is offered whose exchanges keep the links busy for longer than its step"""
+    def tree(bandwidth_Bps):
+        return scenario(*[layer(1e-3, 2e-3, 50_000_000) for _ in range(4)], bandwidth_Bps=bandwidth_Bps,
+                        latency_s=1e-3, training={"sharding": "full_shard"})
+    for bandwidth_Bps, has_room in ((1e9, False), (1e11, True)):
+        place.write("s.json", tree(bandwidth_Bps))
+        rows = json.loads(place.run("explain", "s.json", "--json", code=0).stdout)["what_if"]
+        offered = any("two communicators" in row["change"] for row in rows)
+        two = result(place, tree(bandwidth_Bps), "--set", "/training/sharding/communicators=2")
+        check(("shared_links" in " ".join(two["warnings"])) != has_room, two["warnings"])
+        check(offered == has_room, bandwidth_Bps, [row["change"] for row in rows])
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))
