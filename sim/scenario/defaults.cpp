@@ -279,6 +279,14 @@ private:
       return std::string(meaning(*kFactors.find(key.substr(kConditionsFactors.size())))) +
              (file.empty() ? "" : ", of " + file);
     }
+    if (key == "/cluster/gpu_memory_bytes") {
+      const auto& node = scenario_.cluster.node;
+      const auto& gpu = scenario_.workload_source.profile.estimate;
+      const auto bytes = static_cast<double>(scenario_.cluster.gpu_memory_bytes.value_or(0));
+      return gpu && !(node && node->gpu_memory_bytes == bytes)
+                 ? "memory of " + std::string(gpu->gpu->name)
+                 : node_reason(key);
+    }
     if (const std::string_view reason = reason_of(key); !reason.empty()) {
       return std::string(reason);
     }

@@ -195,10 +195,6 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   parse_part(top, "variability", context,
              [&](io::Fields& fields) { parse_variability(fields, context, scenario); });
   parse_part(top, "job", context, [&](io::Fields& fields) { parse_job(fields, scenario); });
-  if (const auto& gpu = scenario.workload_source.profile.estimate;
-      gpu && !scenario.cluster.gpu_memory_bytes) {
-    scenario.cluster.gpu_memory_bytes = static_cast<std::int64_t>(gpu->gpu->memory_bytes);
-  }
   parse_conditions(top, context, scenario);
   scenario.allow_unusual = top.boolean("allow_unusual");
   if (const io::Json* cluster = tree.find("cluster")) {

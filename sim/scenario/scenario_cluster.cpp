@@ -120,6 +120,16 @@ void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
   network.curve_source = "calibration " + network.calibration + ", messages one and both ways";
 }
 
+// The GPU of the workload where its memory is the default: its name tells the size, which machines
+// of one type come with several of, or no node type has one.
+const layers::Gpu* gpu_of_memory(const Scenario& scenario) {
+  const auto& estimate = scenario.workload_source.profile.estimate;
+  const auto& node = scenario.cluster.node;
+  const bool counts =
+      estimate && (estimate->gpu->name.starts_with("a100-") || !node || !node->gpu_memory_bytes);
+  return counts ? estimate->gpu : nullptr;
+}
+
 } // namespace
 
 // `network` may be absent for one node alone. Latency and bandwidth are required unless something
@@ -131,8 +141,12 @@ void parse_cluster(io::Fields& fields, const ParseContext& context, Scenario& sc
       node_source(fields.any("preset"), scenario.communication.library_settings, context);
   read_counts(fields, context, cluster.node ? cluster.node->type.gpus : 1, cluster);
   cluster.gpu_memory_bytes = fields.optional_integer("gpu_memory_bytes");
-  if (!cluster.gpu_memory_bytes && cluster.node && cluster.node->gpu_memory_bytes) {
-    cluster.gpu_memory_bytes = static_cast<std::int64_t>(*cluster.node->gpu_memory_bytes);
+  if (!cluster.gpu_memory_bytes) {
+    if (const layers::Gpu* gpu = gpu_of_memory(scenario)) {
+      cluster.gpu_memory_bytes = static_cast<std::int64_t>(gpu->memory_bytes);
+    } else if (cluster.node && cluster.node->gpu_memory_bytes) {
+      cluster.gpu_memory_bytes = static_cast<std::int64_t>(*cluster.node->gpu_memory_bytes);
+    }
   }
   read_switches(fields, cluster);
   parse_intra(fields, context, cluster);

@@ -837,5 +837,21 @@ def a_second_communicator_needs_room_on_the_links(place):
         check(offered == has_room, bandwidth_Bps, [row["change"] for row in rows])
 
 
+def a_gpu_named_by_its_memory_has_it(place):
+    """a GPU whose name says how much memory it has has it in machines of any size, others that of the node type"""
+    for gpu, preset, memory, reason in (("a100-40", "dgx_a100", 40960 << 20, "memory of a100-40"),
+                                        ("a100-80", "p4d", 81920 << 20, "memory of a100-80"),
+                                        ("a100-80", "dgx_a100", 81920 << 20, "node type dgx_a100"),
+                                        ("v100", "dgx2", 34059090657, "node type dgx2"),
+                                        ("v100", None, 16e9, "memory of v100")):
+        network = {"preset": preset} if preset else {"network": "25g-tcp"}
+        tree = {"kind": "scenario", "workload": {"model": "llama2_7b", "gpu": gpu, "batch_size": 1},
+                "cluster": {"nodes": 2, **network}}
+        found = result(place, tree)
+        check(found["summary"]["memory_capacity_bytes"] == memory, gpu, preset, found["summary"]["memory_capacity_bytes"])
+        said = [each for each in found["defaults"] if each["pointer"] == "/cluster/gpu_memory_bytes"]
+        check([each["reason"] for each in said] == [reason], gpu, preset, said)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))
