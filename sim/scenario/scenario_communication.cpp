@@ -80,6 +80,21 @@ void check_whole_values(const io::Json& json, const ParseContext& context,
   }
 }
 
+// Compressed messages leave the model of the library where dense ones would have it.
+void warn_of_left_library(io::Fields& fields, Scenario& scenario) {
+  const Communication& out = scenario.communication;
+  const io::Json* asked = fields.any("collective");
+  const bool open = asked == nullptr || asked->is_null() || *asked == io::Json(keys::kLibrary);
+  if (open && scenario.cluster.ranks() > 1 && !needs_servers(scenario.training.algorithm) &&
+      !trains_in_rounds(scenario.training) &&
+      default_collective(scenario, false, out.reduce_broadcast) == keys::kLibrary) {
+    scenario.warnings.push_back(fmt::format(
+        "the model of the library is of dense gradients: messages of {} take the links of the "
+        "cluster instead, and so does the dense step that they are compared with",
+        collectives::row(out.compression.method).name));
+  }
+}
+
 // `compression`, and the dense run that it is compared with.
 void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario& scenario) {
   const io::Json* json = fields.any("compression");
@@ -132,6 +147,7 @@ void parse_compressed(io::Fields& fields, const ParseContext& context, Scenario&
   scenario.dense_baseline->schedule = planner.schedule;
   scenario.dense_baseline->schedule_options = parse_schedule_options(dense, context, planner);
   dense.no_more();
+  warn_of_left_library(fields, scenario);
 }
 
 // Bytes of a value on the wire; codecs of any ratio say only by how much they shrink it.

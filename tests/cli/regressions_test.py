@@ -853,5 +853,19 @@ def a_gpu_named_by_its_memory_has_it(place):
         check([each["reason"] for each in said] == [reason], gpu, preset, said)
 
 
+def compressed_messages_that_leave_the_library_say_so(place):
+    """beside a node type a compressed step, and the dense step that it is compared with, say whose messages they have"""
+    tree = scenario(layer(gradient_bytes=100_000_000), cluster={"preset": "dgx_h100"}, network={})
+    tree["cluster"].pop("network")
+    says = "messages of fp16 take the links of the cluster instead, and so does the dense step"
+    compressed = ["--set", "/communication/compression=fp16"]
+    for words, warned in ((compressed, True), ([], False), ([*compressed, "--set", "/communication/collective=ring"], False)):
+        check((says in " ".join(result(place, tree, *words)["warnings"])) == warned, words)
+    tree["communication"] = {"collective": "library"}
+    place.write("s.json", tree)
+    done = place.run("compare", "s.json", "--algorithms", "ddp,fp16", code=0)
+    check(done.stderr.decode().count(says) == 1, done.stderr)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))
