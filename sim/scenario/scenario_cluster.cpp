@@ -120,14 +120,18 @@ void take_steps(const links::NetworkProfile& profile, Scenario& scenario) {
   network.curve_source = "calibration " + network.calibration + ", messages one and both ways";
 }
 
-// The GPU of the workload where its memory is the default: its name tells the size, which machines
-// of one type come with several of, or no node type has one.
+// The GPU of the workload where its memory is the default: its name tells the size (a100-40), which
+// machines of one type come with several of, or no node type has one.
 const layers::Gpu* gpu_of_memory(const Scenario& scenario) {
   const auto& estimate = scenario.workload_source.profile.estimate;
+  if (!estimate) {
+    return nullptr;
+  }
+  const std::string_view name = estimate->gpu->name;
+  const std::string_view size = name.substr(name.rfind('-') + 1); // all of it without one
+  const bool told = size.find_first_not_of("0123456789") == std::string_view::npos;
   const auto& node = scenario.cluster.node;
-  const bool counts =
-      estimate && (estimate->gpu->name.starts_with("a100-") || !node || !node->gpu_memory_bytes);
-  return counts ? estimate->gpu : nullptr;
+  return told || !node || !node->gpu_memory_bytes ? estimate->gpu : nullptr;
 }
 
 } // namespace
