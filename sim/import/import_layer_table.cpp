@@ -195,6 +195,9 @@ private:
     const std::string_view list = text(Column::tensors).value_or("");
     if (list.find(';') == std::string_view::npos) {
       const std::int64_t tensors = list.empty() ? 1 : whole(list, "tensors", type.bytes);
+      if (tensors == 0 && total > 0) {
+        throw RowProblem{fmt::format("tensors: none, the layer has {} bytes", total)};
+      }
       if (tensors == 1 && total > 0 && total % type.bytes == 0) {
         add(total / type.bytes);
       }

@@ -238,7 +238,7 @@ void resolve_fabric(const io::Json& tree, const ParseContext& context, Scenario&
   }
   if (cluster.nics_per_node > 1) {
     context.problems.add(*io::resolve(tree, "/cluster"), "nics_per_node",
-                         "has no meaning for network model " +
+                         "nics_per_node has no meaning for network model " +
                              std::string(kNetworkModels[network.model]) +
                              ": interfaces are links of the topology");
   }

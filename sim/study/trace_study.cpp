@@ -292,7 +292,9 @@ private:
     try {
       study.buckets = ddp_buckets(last.tree, *files_, {});
       study.emitted = ddp_buckets_tree(last.tree, *study.buckets);
-    } catch (const UsageError&) { // sharded training has no buckets
+    } catch (const UsageError&) {            // sharded training has no buckets
+    } catch (const SimulationError& error) { // clusters whose sweep would take hours
+      study.warnings.push_back(std::string("no sizes of buckets were tried: ") + error.what());
     }
   }
 
