@@ -249,6 +249,12 @@ private:
     return wait_s;
   }
 
+  // Whether what is called computing waits for launches longer than it computes.
+  [[nodiscard]] bool waits_for_host(const TraceStudy& study, const Summary& summary) const {
+    return study.answer && !options_.ideal && summary.bottleneck == "compute" &&
+           study.answer->gap.times.host_s > study.answer->gap.times.compute_s;
+  }
+
   void add_points(TraceStudy& study, const std::string& trace) {
     const std::int64_t most = files_->node(io::Json(node_type_)).node.gpus;
     FirstScenario last;
@@ -267,7 +273,8 @@ private:
       study.largest = run(scenario);
       const Summary& summary = study.largest.summary;
       study.points.push_back({gpus, predicted(summary), summary.samples_per_s,
-                              summary.scaling_efficiency, summary.bottleneck});
+                              summary.scaling_efficiency,
+                              waits_for_host(study, summary) ? "host" : summary.bottleneck});
     }
     study.cluster = std::to_string(last.nodes) + " x " + node_type_;
     io::assign(last.tree, "/name", study.name + " on " + node_type_);

@@ -74,7 +74,9 @@ constexpr auto kStudyPoint = std::to_array<Written<StudyPoint>>({
     io::row<&StudyPoint::samples_per_s>(
         "Samples of all GPUs per second; null without a batch size."),
     io::row<&StudyPoint::efficiency>("Speed-up per GPU."),
-    io::row<&StudyPoint::bottleneck>("What bounds the step."),
+    io::row<&StudyPoint::bottleneck>(
+        "What bounds the step: the bottleneck of a run, or host where computing "
+        "waits longer for launches than it computes."),
 });
 constexpr auto kStudy = std::to_array<Written<TraceStudy>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),

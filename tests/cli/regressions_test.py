@@ -108,6 +108,10 @@ def a_study_takes_the_step_that_was_measured(place):
     recorded = json.loads(place.run("study", "resnet50.ddp.2xa100", "--json", "--quiet", code=0).stdout)["trace"]
     wall, measured = scaled(5.2, time="wall"), scaled(1.9, measured_step_s=0.09)
     check(all(near(wall[key], recorded[key], 1e-6) for key in ("measured_s", "step_s")), wall)
+    words = [{point["bottleneck"] for point in json.loads(place.run(
+        "study", name, *flags, "--json", "--quiet", code=0).stdout)["points"]}
+        for name, *flags in (("resnet50.ddp.2xa100",), ("resnet50.ddp.2xa100", "--ideal"), ("gpt2.h100",))]
+    check(words == [{"host"}, {"compute"}, {"compute"}], words)
     check(near(measured["measured_s"], 0.09) and near(measured["step_s"], 0.09, 0.01), measured)
     for each in (recorded, wall, measured):
         check(all(part["seconds"] >= 0 for part in each["gap"]), each["gap"])
