@@ -141,6 +141,15 @@ def jobs_beside_each_other_have_no_best_merge(place):
     check(summary(place, tree)["merge"]["gap_to_optimal"] is None, summary(place, tree)["merge"])
 
 
+def samples_of_other_lengths_are_compared_by_their_tokens(place):
+    """of several lengths of a sample the best is that with most tokens per second, not the shortest"""
+    place.run("init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", "2", "-o", "l.json",
+              "--quiet", code=0)
+    done = place.run("compare", "l.json", "--over", "/workload/sequence_length=1024,4096", "--json", "--quiet", code=0)
+    best = json.loads(done.stdout)["rows"][0]
+    check(best["sequence_length"] == 4096 and best["ratio"] == 1, best["sequence_length"], best["ratio"])
+
+
 def a_formula_without_shared_cards_says_so(place):
     """hierarchical_topk, whose formula shares no network card, says how much longer GPUs take that share one"""
     def warned(cards):

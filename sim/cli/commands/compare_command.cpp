@@ -21,8 +21,8 @@ constexpr CommandText kCompareText = choosing_columns({
     "compare",
     "SCENARIO",
     R"(Runs every combination of the given values and lists them, the shortest iteration first, with
-the ratio to it. Where the number of workers varies the rows stay in order, and the most samples
-per second are the best.)",
+the ratio to it. Where the number of workers varies the rows stay in order, and the most samples,
+or tokens where their length varies, per second are the best.)",
     "stepsim compare scenario.json --over /communication/schedule=wfbp,single,ddp,mg_wfbp,optimal\n"
     "stepsim compare scenario.json --over /cluster/network/bandwidth_Bps=1,10,40,100Gbps"
     " --over /cluster/nodes=8,64\n"

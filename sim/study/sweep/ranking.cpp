@@ -39,6 +39,8 @@ std::int64_t micro_batches_of(const io::Json& scenario) {
              : 1;
 }
 
+constexpr std::string_view kTokens = "sequence_length"; // of a sample
+
 std::optional<bool> fits_in(const io::Json& row) {
   const io::Json* fits = row.find("memory_fits");
   return fits != nullptr && fits->is_bool() ? std::optional(fits->as_bool()) : std::nullopt;
@@ -76,8 +78,9 @@ std::optional<double> value_by(BestBy by, const io::Json& row, std::int64_t batc
   case BestBy::iteration_time:
     return time;
   case BestBy::throughput:
-    if (has_samples) {
-      return number_in(row, "samples_per_s");
+    if (has_samples) { // tokens, where samples have different numbers of them
+      const std::optional<double> samples = number_in(row, "samples_per_s");
+      return samples ? std::optional(*samples * number_in(row, kTokens).value_or(1)) : std::nullopt;
     }
     return time && *time > 0 ? std::optional(static_cast<double>(batches) / *time) : std::nullopt;
   case BestBy::efficiency:
@@ -103,7 +106,8 @@ Ranking rank_rows(std::span<const io::Json> rows, std::span<const std::int64_t> 
       first = first.value_or(i);
       ranking.batches_differ |=
           batches[i] != batches[*first] ||
-          number_in(rows[i], "batch_size") != number_in(rows[*first], "batch_size");
+          number_in(rows[i], "batch_size") != number_in(rows[*first], "batch_size") ||
+          number_in(rows[i], kTokens) != number_in(rows[*first], kTokens);
     }
   }
   ranking.by = asked.value_or(ranking.batches_differ ? BestBy::throughput : BestBy::iteration_time);
