@@ -7,6 +7,7 @@
 #include "run/work_estimate.hpp"
 #include "scenario/scenario_conditions.hpp"
 #include "study/sweep/ranking.hpp"
+#include "study/trace_study.hpp"
 
 namespace stepsim::study {
 
@@ -122,6 +123,25 @@ std::vector<WhatIf> what_if_lines(const io::Json& tree, const Scenario& scenario
   return lines;
 }
 
+namespace {
+
+// A slow host, as far as the times of the trace's layers leave it out.
+void add_late_launches(const io::Json& tree, const Scenario& scenario, Files& files,
+                       std::vector<Change>& causes) {
+  const io::Json* name = io::resolve(tree, "/workload/trace");
+  if (name == nullptr || !name->is_string() || scenario.training.wait.value > 0) {
+    return;
+  }
+  const layers::Trace& trace = files.trace(*name).first;
+  const std::vector<JobStep> steps = timed_steps(trace);
+  if (trace.time_scale == 1 && !steps.empty() && !has_forward_alone(trace)) {
+    causes.push_back({"kernels that the host launches late, as in the trace",
+                      {"/training/wait_s=" + base::shortest(device_times(steps).host_s)}});
+  }
+}
+
+} // namespace
+
 Measured measured_causes(const io::Json& tree, const Scenario& scenario, double step_s,
                          double measured_s, Files& files) {
   const double gap = measured_s - step_s;
@@ -130,7 +150,9 @@ Measured measured_causes(const io::Json& tree, const Scenario& scenario, double 
     return measured;
   }
   double explained = 0;
-  for (Change& cause : all_causes(scenario)) {
+  std::vector<Change> causes = all_causes(scenario);
+  add_late_launches(tree, scenario, files, causes);
+  for (Change& cause : causes) {
     std::optional<ChangedStep> step = changed_step(tree, std::move(cause.set), files);
     if (step && step->step_s - step_s > kSameStep * step_s) {
       measured.causes.push_back(

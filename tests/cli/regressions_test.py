@@ -141,6 +141,17 @@ def jobs_beside_each_other_have_no_best_merge(place):
     check(summary(place, tree)["merge"]["gap_to_optimal"] is None, summary(place, tree)["merge"])
 
 
+def a_slow_host_is_a_cause_of_a_longer_step(place):
+    """of a measured step that is longer than predicted the launches that were late in the trace explain their part"""
+    place.run("init", "--trace", "resnet50.ddp.2xa100", "--nodes", "2", "--network", "25g-tcp", "-o", "h.json", "--quiet",
+              code=0)
+    for kind in ("ideal", "typical"):
+        found = json.loads(place.run("explain", "h.json", "--conditions", kind, "--measured", "300ms", "--json",
+                                     "--quiet", code=0).stdout)
+        host = [row["seconds"] for row in found["gap"] if row["cause"].startswith("kernels that the host")]
+        check(len(host) == 1 and near(host[0], 0.168, 0.02), found["gap"])
+
+
 def samples_of_other_lengths_are_compared_by_their_tokens(place):
     """of several lengths of a sample the best is that with most tokens per second, not the shortest"""
     place.run("init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", "2", "-o", "l.json",
