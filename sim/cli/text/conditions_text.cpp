@@ -31,7 +31,7 @@ std::string conditions_text(const study::Scenario& scenario) {
   const auto& rated = nominal.training.local.outer_network;
   if (outer && rated && outer->bandwidth_Bps < rated->bandwidth_Bps) {
     losses.push_back("outer exchanges reach " +
-                     percent_cell(*outer->bandwidth_Bps / *rated->bandwidth_Bps) +
+                     base::percent(*outer->bandwidth_Bps / *rated->bandwidth_Bps, 4) +
                      " of the rate of their network");
   }
   return "typical: " + (losses.empty() ? "computing is as measured" : base::listed(losses));
