@@ -30,17 +30,17 @@ holistic="facebookresearch/HolisticTraceAnalysis @ f4d0062c382f42bd8a74838bcdad1
   --model googlenet_caffe_aux --attribution "hclhkbu/B-Caffe @ fdb5595" \
   --licence "BSD 2-clause" --quiet -o "$out/googlenet.k80.json"
 
-"$stepsim" import kineto "$data/traces/resnet50_v100_2021_operator_names.json.gz" --model resnet50 \
+"$stepsim" import kineto "$data/traces/resnet50_v100_2021_operator_names.json.gz" \
   --attribution "pytorch/kineto @ 34d6ad534a947ebd4b2173e1d4dd0072cadb0d73: \
 tb_plugin/samples/resnet50_num_workers_0/worker0.pt.trace.json.gz" \
   --licence "BSD 3-clause" --quiet -o "$out/resnet50.v100.json"
 
-"$stepsim" import kineto "$data/traces/resnet18_ddp_mi300x_bf16_checkpoint.json.gz" --model resnet18 \
+"$stepsim" import kineto "$data/traces/resnet18_ddp_mi300x_bf16_checkpoint.json.gz" \
   --attribution "AMD-AGI/TraceLens @ 171dd74721ca1ec45709e5805b68ae1f65e27811: \
 tests/traces/mi300/resnet_act_checkpoint.json.gz" \
   --licence MIT --quiet -o "$out/resnet18.ddp.mi300x.json"
 
-"$stepsim" import kineto "$data/traces/resnet18_1gpu_mi300_bf16.json.gz" --model resnet18 \
+"$stepsim" import kineto "$data/traces/resnet18_1gpu_mi300_bf16.json.gz" \
   --attribution "AMD-AGI/TraceLens @ 13730e84e1ee04c1e272d23b60e792492f1a39c8: \
 tests/traces/mi300/ddp_resnet18_no_pool/train_resnet18.json.gz" \
   --licence MIT --quiet -o "$out/resnet18.1gpu.mi300x.json"

@@ -66,6 +66,11 @@ Choices or_usual(Choices all, const io::Json& usual) {
   return all;
 }
 
+// Layers that a trace names without blocks are its operators.
+bool has_blocks(const Scenario& scenario) {
+  return scenario.workload_source.trace.empty() || layers::names_blocks(scenario.workload);
+}
+
 bool has_buckets(const Scenario& scenario) {
   return !has_units(scenario.training.sharding) &&
          scenario.communication.schedule == buckets::Schedule::ddp;
@@ -184,7 +189,7 @@ constexpr std::array kPlanAxes{
                  return Choices(1);
                }
                Choices all{word_of(WrappingPolicy::all), word_of(WrappingPolicy::optimal)};
-               if (layers::names_blocks(question.scenario.workload)) {
+               if (has_blocks(question.scenario)) {
                  all.insert(all.begin(), word_of(WrappingPolicy::block));
                }
                return or_usual(std::move(all),
@@ -210,7 +215,7 @@ constexpr std::array kPlanAxes{
                    !((chosen.is_null() ? word_of(given.policy) : chosen) == block)) {
                  return Choices(1);
                }
-               if (!layers::names_blocks(question.scenario.workload)) {
+               if (!has_blocks(question.scenario)) {
                  return Choices(1); // of the layers that it has, none is a block of the model
                }
                const auto counts = layers::block_counts(question.scenario.workload);

@@ -157,8 +157,8 @@ def samples_of_other_lengths_are_compared_by_their_tokens(place):
     place.run("init", "--model", "llama3_8b", "--gpu", "h100", "--cluster", "dgx_h100", "--nodes", "2", "-o", "l.json",
               "--quiet", code=0)
     done = place.run("compare", "l.json", "--over", "/workload/sequence_length=1024,4096", "--json", "--quiet", code=0)
-    best = json.loads(done.stdout)["rows"][0]
-    check(best["sequence_length"] == 4096 and best["ratio"] == 1, best["sequence_length"], best["ratio"])
+    best = [row["sequence_length"] for row in json.loads(done.stdout)["rows"] if row["ratio"] == 1]
+    check(best == [4096], best)
 
 
 def a_formula_without_shared_cards_says_so(place):
