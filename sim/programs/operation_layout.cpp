@@ -103,7 +103,7 @@ std::vector<OperationLayout::IdleStep> idle_steps_of(const Program& program,
     if (awaited.size() > step.awaited.size()) {
       return {};
     }
-    std::ranges::copy(std::views::values(awaited), step.awaited.begin());
+    std::ranges::transform(awaited, step.awaited.begin(), [](const auto& of) { return of.second; });
   }
   return steps;
 }

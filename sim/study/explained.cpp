@@ -311,9 +311,12 @@ std::string measured_sentence(const Explained& explained) {
   if (measured.causes.empty()) {
     return gap + " longer, and none of the causes tried explains it.";
   }
-  const Cause& first = measured.causes.front();
-  return gap + " longer; of the causes tried, the one that explains most is: " + first.cause +
-         " (" + base::readable_seconds(first.explains_s) + ").";
+  const Cause& nearest = *std::ranges::min_element(measured.causes, {}, [&](const Cause& each) {
+    return std::abs(each.explains_s - measured.gap_s);
+  });
+  return gap +
+         " longer; of the causes tried, the one that comes closest to that is: " + nearest.cause +
+         " (" + base::readable_seconds(nearest.explains_s) + ").";
 }
 
 std::string tie_sentence(const Explained& explained) {
