@@ -131,12 +131,11 @@ Scenario scenario_without(const MeaninglessKey& key, io::Json tree, Files& files
   return scenario;
 }
 
-constexpr double kSimulatedLimit = 1000; // s, of networks whose events take time to simulate
-constexpr double kLeastRate = 1e3;       // bytes/s
-constexpr double kMostRate = 1e14;       // bytes/s
-constexpr double kMostLatency = 10;      // s, refused itself: 10 is what lacks us most often
-constexpr double kLeastBucket = 256;     // bytes
-constexpr double kMostInUnit = 100000;   // a number that may stand before Gbps or us
+constexpr double kLeastRate = 1e3;     // bytes/s
+constexpr double kMostRate = 1e14;     // bytes/s
+constexpr double kMostLatency = 10;    // s, refused itself: 10 is what lacks us most often
+constexpr double kLeastBucket = 256;   // bytes
+constexpr double kMostInUnit = 100000; // a number that may stand before Gbps or us
 
 // A guess at the unit is made only for numbers that could stand before it: 25 may be 25 Gbps, 1e-3
 // not.
@@ -173,9 +172,9 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   scenario.name = top.string("name", "");
   scenario.seed = top.integer("seed");
   scenario.method = collectives::parse_method(top.word("method"));
-  std::optional<double> limit_s;
-  parse_part(top, "limits", context,
-             [&](io::Fields& fields) { limit_s = fields.optional_number("simulated_s"); });
+  parse_part(top, "limits", context, [&](io::Fields& fields) {
+    scenario.simulated_limit = {fields.number("simulated_s")};
+  });
   const io::Json* workload = tree.find("workload");
   if (workload != nullptr && workload->is_array()) {
     parse_jobs(top, context, scenario);
@@ -186,8 +185,6 @@ Scenario parse_scenario(const io::Json& tree, Files& files, Leftovers leftovers)
   parse_library(tree, context, scenario);
   parse_part(top, "cluster", context,
              [&](io::Fields& fields) { parse_cluster(fields, context, scenario); });
-  scenario.simulated_limit = {
-      limit_s.value_or(is_simulated(scenario) ? kSimulatedLimit : HUGE_VAL)};
   parse_part(top, "training", context,
              [&](io::Fields& fields) { parse_training(fields, context, scenario); });
   parse_part(top, "communication", context,

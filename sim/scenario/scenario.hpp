@@ -281,7 +281,7 @@ struct Scenario {
   std::string name;
   std::int64_t seed = 1;
   std::optional<collectives::Method> method; // empty = auto
-  Seconds simulated_limit{HUGE_VAL};         // of a run
+  Seconds simulated_limit{1000};
   bool allow_unusual = false; // allows network speeds and latencies that are probably wrong
   WorkloadSource workload_source;
   layers::Workload workload; // with granularity and scaling applied

@@ -257,15 +257,13 @@ io::Json scenario_tree(const Scenario& given, LayerList layers) {
       {"kind", "scenario"},
       {"seed", scenario.seed},
       {"method", scenario.method ? collectives::name(*scenario.method) : std::string_view("auto")},
+      {"limits", io::Object{{"simulated_s", scenario.simulated_limit.value}}},
       {"workload", nullptr},
       {"cluster", cluster_tree(scenario)},
       {"training", training_tree(scenario)},
       {"communication", communication_tree(scenario)},
       {"variability", variability_tree(scenario.variability)}};
   *tree.find("workload") = workloads_tree(scenario, layers); // not copied: it may hold many layers
-  if (const double limit_s = scenario.simulated_limit.value; std::isfinite(limit_s)) {
-    tree.set("limits", io::Object{{"simulated_s", limit_s}});
-  }
   io::set_given(tree, "name", scenario.name);
   io::set_given(tree, "allow_unusual", scenario.allow_unusual);
   io::Json job{io::Object{}};

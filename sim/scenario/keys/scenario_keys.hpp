@@ -140,12 +140,10 @@ inline constexpr std::array kVariability{
           collectives::name(collectives::Method::events)};
 }
 
-// A network that never delivers a message would be simulated for years.
+// Guards against scenarios whose numbers lack their unit: such runs last for years of simulated
+// time.
 inline constexpr std::array kLimits{
-    number("simulated_s",
-           "Longest simulated time, s; default 1000 for a network of model flow or packet, else no "
-           "limit.",
-           io::above(0))};
+    number("simulated_s", "Longest simulated time, s.", io::above(0)).by_default(1000)};
 
 // docs/scenario-keys.md and `stepsim keys` list the keys in this order.
 inline constexpr std::array kScenarioKeys{
