@@ -714,18 +714,6 @@ def rounds_name_the_link_of_their_exchanges(place):
         check(f"over {1.25 * share:.4g} MB/s" in text, share, text)
 
 
-def only_simulated_networks_have_a_limit_of_time(place):
-    """a run of 2000 s on plain links is answered; one on a simulated network stops at 1000 s, any at a given limit"""
-    tree = scenario(layer(forward_s=100, backward_s=100))
-    check(near(summary(place, tree)["iteration_time_s"], 200, 1e-4), "the iteration")
-    check("limits" not in result(place, tree)["scenario"], "a limit that nobody gave is in the result")
-    for changed in ({**tree, "limits": {"simulated_s": 1000}},
-                    scenario(layer(forward_s=100, backward_s=100), cluster={"topology": "star_16"},
-                             network={"model": "flow"})):
-        place.refused("run", place.write("case.json", changed), code=1,
-                      says="more than /limits/simulated_s (1000)")
-
-
 def a_comparison_keeps_what_it_says(place):
     """the JSON and the pages of a comparison hold its warnings and what it took for granted"""
     place.run("init", "--trace", "gpt2.h100", "--nodes", "8", "--cluster", "dgx_h100", "-o", "g.json", "--quiet", code=0)
