@@ -300,9 +300,8 @@ std::string measured_sentence(const Explained& explained) {
     return "";
   }
   const Measured& measured = *explained.measured;
-  const std::string length = base::readable_seconds(measured.step_s);
-  const std::string gap =
-      "The measured step of " + length + " is " + base::readable_seconds(std::abs(measured.gap_s));
+  const std::string gap = "The measured step of " + base::readable_seconds(measured.step_s) +
+                          " is " + base::readable_seconds(std::abs(measured.gap_s));
   if (!(measured.gap_s > 0)) {
     return measured.gap_s < 0
                ? gap + " shorter than predicted, which no cause of longer steps explains."
@@ -342,10 +341,11 @@ ExplainableScenario explainable(const Scenario& scenario) {
   file.evaluation.iterations = 400;
   file.evaluation.discard = 200;
   if (scenario.variability.varies()) {
+    const bool pipeline = scenario.training.algorithm == TrainingAlgorithm::pipe_sgd;
+    const std::int64_t least = scenario.variability.random() || pipeline ? 1 : 8;
     const Window window = window_of(scenario, file.program);
-    file.evaluation.iterations = std::max<std::int64_t>(2, window.to + 1);
-    file.evaluation.discard =
-        std::clamp<std::int64_t>(window.from + 1, 1, file.evaluation.iterations - 1);
+    file.evaluation.iterations = std::max(2 * least, window.to + 1);
+    file.evaluation.discard = std::clamp(window.from + 1, least, file.evaluation.iterations - 1);
     set_factors(scenario, file);
   }
   file.warnings = scenario.workload.warnings;

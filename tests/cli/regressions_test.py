@@ -173,6 +173,16 @@ def a_formula_without_shared_cards_says_so(place):
     check("4 times" in warned(1)[0] and "2 times" in warned(2)[0] and not warned(4), warned(1))
 
 
+def few_iterations_with_a_slow_worker_are_explained_as_they_run(place):
+    """explain of three iterations of od_sgd with a slow worker has the exposed communication of the run"""
+    layers = [layer(1e-3, 1e-4, 8_000_000), layer(2e-3, 1e-2, 4_000_000)]
+    tree = scenario(*layers, training={"algorithm": "od_sgd", "iterations": 3},
+                    variability={"stragglers": [{"worker": 2, "factor": 1.1}]})
+    ran = summary(place, tree)["exposed_communication_s"]
+    done = place.run("explain", place.write("case.json", tree), "--json", "--quiet", code=0)
+    check(near(json.loads(done.stdout)["summary"]["exposed_communication_s"], ran), ran)
+
+
 def more_bandwidth_is_never_a_loss(place):
     """no change that doubles a bandwidth lengthens the step, also where the rate was fitted to what messages reach"""
     large = layer(gradient_bytes=10**8)
