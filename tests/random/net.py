@@ -2,6 +2,7 @@
 gives the same, and that `run`, `compare` and `sweep` agree."""
 import copy
 import json
+import re
 import pathlib
 import resource
 import signal
@@ -135,8 +136,10 @@ class Net:
         if again.written is None:
             return [("resolved", f"the resolved scenario is refused: {again.err[:300]}")]
         second = less_meta(again.written)
-        # It leaves out keys of which a warning said that they have no effect.
-        result, second = ({**one, "warnings": [w for w in one["warnings"] if "no effect:" not in w]}
+        # It leaves out keys of which a warning said that they have no effect, and the collective
+        # that a library has for dense gradients alone.
+        left = re.compile("no effect:|^the model of the library is of dense gradients")
+        result, second = ({**one, "warnings": [w for w in one["warnings"] if not left.search(w)]}
                           for one in (result, second))
         for each in (result, second):  # files stand in the order of the scenario's keys
             each["files"] = sorted(each["files"], key=lambda file: file["pointer"])
