@@ -3,7 +3,7 @@
 // range, and the row of a table that has a name.
 //
 //     collected<std::string_view>(knobs(), &KnobRow::name)                   {"fusion_bytes", ..}
-//     collected_if<AlgorithmId>(rows, &Row::is_valid, &Row::algorithm)       those of valid rows
+//     collected_if<AlgorithmId>(rows, &Row::is_valid, &Row::algorithm)       only of valid rows
 //     collected_n<double>(3, [](int i) { return 0.5 * i; })                  {0, 0.5, 1}
 //     sum_of<double>(layers, &LayerTimes::bytes)                             sum, starts at 0
 //     greatest<double>(lanes, 0, &Lane::width)                               0 without any lane
@@ -17,8 +17,8 @@
 
 namespace stepsim::base {
 
-// What `each` makes of the elements for which `has` holds. A Value that is a view must be one of
-// the range, or of something that outlives the list.
+// What `each` makes of the elements for which `has` holds. Where Value is a view, what it views
+// must outlive the list, as the range does.
 template <class Value, class Range, class Has, class Each = std::identity>
 [[nodiscard]] std::vector<Value> collected_if(const Range& range, Has has, Each each = {}) {
   std::vector<Value> all;

@@ -2,8 +2,8 @@
 gives the same, and that `run`, `compare` and `sweep` agree."""
 import copy
 import json
-import re
 import pathlib
+import re
 import resource
 import signal
 import subprocess

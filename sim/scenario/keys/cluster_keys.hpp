@@ -221,9 +221,9 @@ inline constexpr std::array kCluster{
         .example("4")
         .because("the GPUs of a node share one interface"),
     integer("gpu_memory_bytes",
-            "Memory of one GPU, bytes, which a run's memory is compared with. The default is that "
-            "of a gpu of the workload that is named by it (a100-40, a100-80), else of the node "
-            "type, else of the gpu.",
+            "Memory of one GPU, bytes, which a run's memory is compared with. The default is the "
+            "size in the name of the workload's gpu (a100-40, a100-80), else that of the node "
+            "type, else that of the gpu.",
             io::at_least(1))
         .example("80000000000"),
     integer("nvlink_domain_nodes",
