@@ -96,6 +96,33 @@ programs::NetworkJob job_of(const Scenario& scenario, const ScenarioProgram& mad
   return job;
 }
 
+// A job beside the first one, as it was made.
+struct OtherProgram {
+  Scenario scenario;
+  ScenarioProgram made;
+  std::int64_t most{}; // iterations, however long the first job runs
+};
+
+// Jobs that end before the first one go on until it ends, because it would have the network for
+// itself. Returns whether any does.
+bool prolong(std::span<OtherProgram> others, NetworkProgram& program) {
+  const double until_s = program.run.jobs.front().end_s;
+  bool any = false;
+  for (std::size_t j = 1; j < program.jobs.size(); ++j) {
+    auto& [scenario, made, most] = others[j - 1];
+    const double end_s = program.run.jobs[j].end_s;
+    std::int64_t& iterations = scenario.training.iterations;
+    if (end_s > 0 && end_s < until_s && iterations < most) {
+      const std::int64_t behind = program.jobs[j].iterations - iterations;
+      const double all = std::ceil(static_cast<double>(iterations) * until_s / end_s);
+      iterations = static_cast<std::int64_t>(std::min(all + 1, static_cast<double>(most)));
+      program.jobs[j] = job_of(scenario, made, iterations + behind);
+      any = true;
+    }
+  }
+  return any;
+}
+
 } // namespace
 
 NetworkProgram network_program(const Scenario& scenario, const ScenarioProgram& made,
@@ -103,13 +130,24 @@ NetworkProgram network_program(const Scenario& scenario, const ScenarioProgram& 
   NetworkProgram result;
   const bool alone = scenario.other_jobs.empty();
   result.jobs.push_back(job_of(alone ? scenario : scenario_of_job(scenario, 0), made, iterations));
+  constexpr std::int64_t kTimes = 64;
+  constexpr std::int64_t kInstances = std::int64_t{1} << 23;
+  std::vector<OtherProgram> others;
   for (std::size_t j = 1; j <= scenario.other_jobs.size(); ++j) {
     const Scenario other = scenario_of_job(scenario, j);
     const ScenarioProgram program = scenario_program(other, true);
     const std::int64_t own = iterations_of(program.program, window_of(other, program.program));
     result.jobs.push_back(job_of(other, program, std::max(iterations, own)));
+    const auto instances =
+        static_cast<std::int64_t>(program.program.operations.size() * program.program.ranks);
+    others.push_back(
+        {other, program, std::min(kTimes * other.training.iterations, kInstances / instances)});
   }
-  result.run = programs::run_network_jobs(network_of(scenario), result.jobs);
+  constexpr int kRuns = 8; // the first job may end later, the longer the others go on
+  int runs = 0;
+  do {
+    result.run = programs::run_network_jobs(network_of(scenario), result.jobs);
+  } while (++runs < kRuns && prolong(others, result));
   check_faults(scenario, result.jobs, result.run);
   return result;
 }
@@ -148,6 +186,13 @@ void fill_network(const Scenario& scenario, const Scenario& first, NetworkProgra
   if (program.jobs.size() > 1) {
     result.jobs = times_of_jobs(scenario, program.jobs, run);
     for (std::size_t j = 1; j < program.jobs.size(); ++j) {
+      constexpr double kRounding = 1e-9;
+      if (run.jobs[j].end_s < job.end_s * (1 - kRounding)) {
+        result.warnings.push_back("job " + std::to_string(j + 1) + " ends after " +
+                                  base::readable_seconds(run.jobs[j].end_s) + " of the " +
+                                  base::readable_seconds(job.end_s) +
+                                  " of the first job, which then shares the network no more");
+      }
       result.other_programs.push_back(
           {std::move(program.jobs[j].program->program), std::move(run.jobs[j].times)});
     }

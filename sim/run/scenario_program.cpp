@@ -218,7 +218,9 @@ void label_layers(const std::vector<ProgramUnit>& units, programs::Program& prog
 } // namespace
 
 std::string why_no_program(const Scenario& scenario) {
-  return simulates_messages(scenario)
+  return !scenario.other_jobs.empty()
+             ? "several jobs have no program in common; give the file of one of them"
+         : simulates_messages(scenario)
              ? "a program has no messages that go through a simulated network one by one; --set "
                "/cluster/network/model=alpha_beta gives it one"
          : needs_server_rounds(scenario)
