@@ -166,6 +166,9 @@ GroupExchanges::GroupExchanges(const Scenario& scenario, RankGroup group, collec
     collective_.reduction_s_per_byte =
         codec.ratio * (collective_.reduction_s_per_byte + codec.hop_s(1));
   }
+  if (!collective_.links.fabric) { // a rank adds its own bytes alone
+    collective_.reduction_s_per_byte /= sharing_;
+  }
   if (op == collectives::Op::broadcast) {
     collective_.root = root;
     collective_.algorithm = offered ? collective_.algorithm : chains(collective_);

@@ -17,14 +17,15 @@ namespace {
 void warn_of_shared_links(const Scenario& scenario, const ScenarioProgram& made, double period,
                           Result& result) {
   const Sharding& sharding = scenario.training.sharding;
-  const bool one_group = sharding.strategy == ShardingStrategy::full_shard ||
-                         sharding.strategy == ShardingStrategy::shard_grad_op;
-  if (!one_group || sharding.communicators == 1) {
+  if (!has_units(sharding) || sharding.communicators == 1) {
     return;
   }
   double data = 0;
   for (std::uint32_t o = 0; o < made.program.iteration_size(); ++o) {
-    data += made.program.operations[o].data.value;
+    const programs::Operation& each = made.program.operations[o];
+    const bool elsewhere =
+        each.kind == programs::Kind::allreduce && !shards_span_nodes(scenario); // of replicas
+    data += elsewhere ? 0 : each.data.value;
   }
   if (data > period * (1 + 1e-9)) {
     result.warnings.push_back(

@@ -137,7 +137,8 @@ programs::FsdpOptions fsdp_options(const Scenario& scenario) {
           .reduces_in_flight = limit_of(sharding.reduces_in_flight),
           .communicators = static_cast<std::uint32_t>(sharding.communicators),
           .exchange_each = training.accumulation_exchange == AccumulationExchange::each,
-          .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard};
+          .hybrid = sharding.strategy == ShardingStrategy::hybrid_shard,
+          .same_links = shards_span_nodes(scenario) && !is_simulated(scenario)};
 }
 
 } // namespace

@@ -177,6 +177,11 @@ std::int64_t shard_ranks(const Scenario& scenario) {
              : scenario.cluster.ranks();
 }
 
+bool shards_span_nodes(const Scenario& scenario) {
+  return scenario.training.sharding.any() &&
+         shard_ranks(scenario) > joined_nodes(scenario.cluster).gpus;
+}
+
 std::vector<std::vector<std::uint32_t>> owned_tensors(const Scenario& scenario) {
   const auto& gradients = scenario.workload.gradients;
   std::vector<std::uint32_t> tensors;

@@ -27,6 +27,9 @@ void check_sharding(const io::Json& tree, io::Problems& problems, const Scenario
 // hybrid_shard as given, else those of a node, or of the nodes of an NVLink domain
 // (joined_nodes()); with other strategies all.
 [[nodiscard]] std::int64_t shard_ranks(const Scenario& scenario);
+// Whether the ranks of one copy lie on several nodes, so that they exchange over the network, as do
+// the replicas of hybrid_shard.
+[[nodiscard]] bool shards_span_nodes(const Scenario& scenario);
 // [rank]: the tensors that it owns where tensors have owners, as places among the gradients of the
 // workload, largest first: each goes to the rank that has least so far, the first one of several
 // (torch.distributed.optim.ZeroRedundancyOptimizer, _partition_parameters). Tensors without bytes

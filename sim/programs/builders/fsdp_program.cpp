@@ -13,7 +13,7 @@ public:
       : units_(units), options_(options), compute_(draft_.stream("compute")),
         gather_(draft_.stream("gather")),
         reduce_(options.communicators == 1 ? gather_ : draft_.stream("reduce")),
-        replica_(options.hybrid ? draft_.stream("replica") : kAllRanks) {}
+        replica_(options.hybrid && !options.same_links ? draft_.stream("replica") : reduce_) {}
 
   Program build() {
     for (std::size_t j = 0; j < options_.micro_batches; ++j) {

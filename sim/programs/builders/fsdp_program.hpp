@@ -50,6 +50,7 @@ struct FsdpOptions {
   std::uint32_t communicators = 1; // 1: gathers and reduce-scatters share a stream
   bool exchange_each = true; // reduce-scatter after every micro-batch, not only after the last one
   bool hybrid = false;       // all-reduces between replicas after the last micro-batch
+  bool same_links = false;   // these take the links of reduce-scatters, and so their stream
 };
 
 // The program. Its marker is the update.
