@@ -118,11 +118,12 @@ CollectiveRecord record_of(const CollectiveFile& file, bool per_rank) {
 
 using nccl::LibraryRecord;
 
-constexpr std::array<std::string_view, 20> kLibraryKeys{
-    "model",           "nodes",        "gpus_per_node", "seconds", "physical_s",   "low_s",
-    "high_s",          "protocol",     "channels",      "choice",  "published_us", "latency_part_s",
-    "transfer_part_s", "cross_part_s", "limited_by",    "bound_s", "gap",          "preset",
-    "calibration",     "overrides"};
+constexpr std::array<std::string_view, 19> kLibraryKeys{
+    "model",        "nodes",        "gpus_per_node",  "physical_s",
+    "low_s",        "high_s",       "protocol",       "channels",
+    "choice",       "published_us", "latency_part_s", "transfer_part_s",
+    "cross_part_s", "limited_by",   "bound_s",        "gap",
+    "preset",       "calibration",  "overrides"};
 
 // What only schedules have.
 constexpr std::array<std::string_view, 7> kScheduleKeys{
@@ -211,7 +212,7 @@ io::Json library_record(const CollectiveFile& file) {
   tree.set("model", "nccl");
   tree.set("nodes", record.shape.nodes);
   tree.set("gpus_per_node", record.shape.gpus);
-  io::set_members<&LibraryRecord::seconds, &LibraryRecord::physical_s, &LibraryRecord::channels,
+  io::set_members<&LibraryRecord::physical_s, &LibraryRecord::channels,
                   &LibraryRecord::latency_part_s, &LibraryRecord::transfer_part_s,
                   &LibraryRecord::cross_part_s, &LibraryRecord::bound_s>(record, tree);
   tree.set("low_s", record.interval.low);
@@ -258,14 +259,14 @@ io::Json record_tree(const CollectiveRecord& record) {
   });
   tree.set(io::key_of<&CompressedRecord::density>(), nullptr);
   io::set_members<&Traffic::steps, &Traffic::messages>(record.traffic, tree);
-  io::set_members<&CollectiveRecord::ranks, &CollectiveRecord::closed_form_s,
-                  &CollectiveRecord::max_plus_s, &CollectiveRecord::events_s,
-                  &CollectiveRecord::relative_difference, &CollectiveRecord::paper_form_s,
-                  &CollectiveRecord::ideal_form_s, &CollectiveRecord::below_bound,
-                  &CollectiveRecord::algbw_Bps, &CollectiveRecord::busbw_Bps,
-                  &CollectiveRecord::gap_ratio, &CollectiveRecord::bandwidth_Bps,
-                  &CollectiveRecord::reduction_Bps, &CollectiveRecord::startup_s,
-                  &CollectiveRecord::per_byte_s, &CollectiveRecord::warnings>(record, tree);
+  io::set_members<
+      &CollectiveRecord::ranks, &CollectiveRecord::seconds, &CollectiveRecord::closed_form_s,
+      &CollectiveRecord::max_plus_s, &CollectiveRecord::events_s,
+      &CollectiveRecord::relative_difference, &CollectiveRecord::paper_form_s,
+      &CollectiveRecord::ideal_form_s, &CollectiveRecord::below_bound, &CollectiveRecord::algbw_Bps,
+      &CollectiveRecord::busbw_Bps, &CollectiveRecord::gap_ratio, &CollectiveRecord::bandwidth_Bps,
+      &CollectiveRecord::reduction_Bps, &CollectiveRecord::startup_s, &CollectiveRecord::per_byte_s,
+      &CollectiveRecord::warnings>(record, tree);
   set_choice(tree, record.choice);
   if (record.compressed) {
     set_compressed(tree, *record.compressed);

@@ -88,9 +88,6 @@ private:
   std::map<std::int64_t, double> seconds_; // [point], for points that have a time
 };
 
-// Time of a record without `error` in seconds, by the evaluator that its `method` names.
-[[nodiscard]] double seconds_of(const io::Json& record);
-
 // A sentence per record of a crossover or sum.
 [[nodiscard]] std::vector<std::string> extra_sentences(const std::vector<io::Json>& extra);
 

@@ -37,10 +37,6 @@ std::string latency(const io::Json& record, const Column& column) {
   return cell(study::number_in(record, column.key).value_or(0) * column.factor);
 }
 
-std::string time_of_method(const io::Json& record, const Column& column) {
-  return cell(seconds_of(record) * column.factor);
-}
-
 // The keys that tell for which ranks and which link a record holds, in SI units; null where the
 // links differ from pair to pair.
 io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
@@ -61,10 +57,6 @@ io::Json inputs_tree(std::string_view kind, const study::CollectiveFile& file) {
 }
 
 } // namespace
-
-double seconds_of(const io::Json& record) {
-  return record.find(record.find("method")->as_string() + "_s")->as_double();
-}
 
 bool CollectiveTable::varies(std::string_view pointer) const {
   const auto axis = sweep_.grid.axis_of(pointer);
@@ -105,7 +97,7 @@ CollectiveTable::CollectiveTable(const study::Sweep& sweep) : sweep_(sweep) {
          {"max_plus_s", "max plus [us]", 1e6},
          {"events_s", "events [us]", 1e6}});
   } else {
-    add({{"", "time [us]", 1e6, time_of_method}, {"method", "method", 1, in_full}});
+    add({{"seconds", "time [us]", 1e6}, {"method", "method", 1, in_full}});
   }
   add({{"algbw_Bps", "algbw [GB/s]", 1e-9},
        {"busbw_Bps", "busbw [GB/s]", 1e-9},
@@ -128,7 +120,7 @@ void CollectiveTable::add(std::int64_t point, const io::Json& record) {
   }
   row.push_back(error);
   if (error.empty()) {
-    seconds_[point] = seconds_of(record);
+    seconds_[point] = record.find("seconds")->as_double();
   }
 }
 
@@ -182,7 +174,7 @@ void Times::add(const Times& other) {
 Times times_of(const io::Json& record) {
   using study::number_in;
   return {number_in(record, "closed_form_s"), number_in(record, "max_plus_s"),
-          number_in(record, "events_s"), seconds_of(record)};
+          number_in(record, "events_s"), record.find("seconds")->as_double()};
 }
 
 // Compressed exchanges and auto have no crossover of their own. The search goes on between the

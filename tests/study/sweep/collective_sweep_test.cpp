@@ -50,7 +50,7 @@ TEST_CASE("sweep of collectives: a record has the members that the collective al
     CHECK(row.find("/ranks")->is_integer()); // the record has ranks of its own
     if (row.find("/ranks")->as_integer() == 0) {
       CHECK(row.find("error")->as_string() == "/ranks: must be an integer in [1, 1048576], got 0");
-      CHECK(row.find("seconds") == nullptr);
+      CHECK(row.find("seconds")->is_null());
       CHECK(row.find("max_plus_s")->is_null());
       CHECK(row.find("method")->is_null());
       continue;
