@@ -1,7 +1,10 @@
-// stepsim keys [POINTER]: what the keys of a scenario mean, and which go together. Everything that
-// is printed comes from the rows of the keys and from the rules of scenarios, so that a new key
-// needs no line here.
+// stepsim keys [POINTER | WORDS]: what the keys of a scenario mean, and which go together.
+// Everything that is printed comes from the rows of the keys and from the rules of scenarios, so
+// that a new key needs no line here.
 #include "cli/commands/commands.hpp"
+
+#include <cctype>
+#include <ranges>
 
 #include <CLI/CLI.hpp>
 
@@ -14,15 +17,16 @@ namespace {
 
 constexpr CommandText kKeysText = answered_at_once({
     "keys",
-    "[POINTER | WORD]",
+    "[POINTER | WORDS]",
     R"(Tells what a key of a scenario, or of another kind of file, means, which values it takes, its
 default and when it counts. POINTER is a JSON pointer as --set and --over take it; an object
-shows its keys, a word without a slash the keys with it in their names, else those with it in
-their values or meaning, and without either all keys are listed. --rules lists when each key
-counts: the keys that go together.)",
+shows its keys, words without a slash the keys with them in their names and behind these the keys
+with them in their values or meaning, and without either all keys are listed. --rules lists when
+each key counts: the keys that go together.)",
     "stepsim keys /cluster/nics_per_node\n"
     "stepsim keys /communication/compression\n"
     "stepsim keys bandwidth\n"
+    "stepsim keys 'gradient accumulation'\n"
     "stepsim keys --rules\n"
     "stepsim keys /layers --kind trace",
     "docs/scenario-keys.md has the same as a page.",
@@ -86,30 +90,41 @@ Table rule_table(const Root& root, const std::vector<PlacedKey>& keys) {
   return table;
 }
 
-// Keys with the word in their names, for who does not know the place: "bandwidth"; without any,
-// those with it in their values or meaning: "fsdp". Throws UsageError with words of names that are
-// near: "bandwith" asks for bandwidth.
-std::vector<PlacedKey> keys_named(const Root& root, const std::string& word,
-                                  std::vector<PlacedKey> all) {
+// Small letters; words are apart by spaces, as in "all reduce" for all-reduce and all_reduce.
+std::string plain_words(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char each) {
+    return each == '_' || each == '-' ? ' ' : static_cast<char>(std::tolower(each));
+  });
+  return text;
+}
+
+// Keys with these words in their names, for who does not know the place ("bandwidth"), and behind
+// them those with all of the words in their values or meaning ("fsdp", "tensor fusion"). Throws
+// UsageError with words of names that are near: "bandwith" asks for bandwidth.
+std::vector<PlacedKey> keys_named(const Root& root, const std::string& words,
+                                  const std::vector<PlacedKey>& all) {
+  const std::string wanted = plain_words(words);
   std::vector<PlacedKey> found;
+  std::vector<PlacedKey> behind;
   std::vector<std::string_view> known;
   for (const PlacedKey& each : all) {
     const auto name = std::string_view(each.pointer).substr(each.pointer.rfind('/') + 1);
-    if (name.find(word) != std::string_view::npos) {
+    const std::string meaning =
+        plain_words(values_text(*each.key) + " " + std::string(each.key->sentence));
+    if (plain_words(std::string(name)).find(wanted) != std::string::npos) {
       found.push_back(each);
+    } else if (std::ranges::all_of(wanted | std::views::split(' '), [&](const auto& word) {
+                 return !std::ranges::search(meaning, word).empty();
+               })) {
+      behind.push_back(each);
     }
     known.push_back(name.substr(0, name.find('_')));
     known.push_back(name);
   }
+  found.insert(found.end(), behind.begin(), behind.end());
   if (found.empty()) {
-    std::ranges::copy_if(all, std::back_inserter(found), [&](const PlacedKey& each) {
-      return values_text(*each.key).find(word) != std::string::npos ||
-             each.key->sentence.find(word) != std::string_view::npos;
-    });
-  }
-  if (found.empty()) {
-    throw UsageError(base::shown_value(word) + ": no key of " + root.name() +
-                     " has this in its name, values or meaning" + base::did_you_mean(word, known));
+    throw UsageError(base::shown_value(words) + ": no key of " + root.name() +
+                     " has this in its name, values or meaning" + base::did_you_mean(words, known));
   }
   return found;
 }
@@ -123,7 +138,7 @@ std::vector<PlacedKey> asked_keys(const Root& root, const std::string& pointer) 
     return all;
   }
   if (pointer.front() != '/') {
-    return keys_named(root, pointer, std::move(all));
+    return keys_named(root, pointer, all);
   }
   const io::Key* row = io::key_at(root.key, pointer);
   std::vector<PlacedKey> found;

@@ -128,7 +128,8 @@ inline constexpr std::array kCollectiveKeys{
            "that messages take.")
         .nullable()
         .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
-    either("compression", kCompressionForms, "Compression of gradients.")
+    either("compression", kCompressionForms,
+           "Compression of gradients: sparsification, quantization or low rank.")
         .by_default("none")
         .example(kCompressionObject.example_json)};
 

@@ -113,11 +113,14 @@ inline constexpr std::array kStragglers{
 // value only means that they vary, with the spread of `factors`. Compute and exchange have separate
 // coefficients, because only varying compute makes workers wait for each other.
 inline constexpr std::array kVariability{
-    number("compute_cv", "Coefficient of variation of compute times.", io::between(0, 1e3))
+    number("compute_cv",
+           "Coefficient of variation of compute times: jitter between steps and workers.",
+           io::between(0, 1e3))
         .by_default(0)
         .example("0.1")
         .because("workers are equal"),
-    number("exchange_cv", "Coefficient of variation of exchange times.", io::between(0, 1e3))
+    number("exchange_cv", "Coefficient of variation of exchange times: jitter of the network.",
+           io::between(0, 1e3))
         .by_default(0)
         .example("0.1")
         .because("exchanges are equal"),

@@ -60,7 +60,8 @@ inline constexpr std::array kScheduleOptions{
             .by_default(false)
             .because("PyTorch's default")),
     of<&buckets::ScheduleOptions::fusion_bytes>(
-        integer("Size of Horovod's fusion buffer, bytes; 0 switches fusion off.", io::at_least(0))
+        integer("Size of Horovod's buffer of tensor fusion, bytes; 0 switches fusion off.",
+                io::at_least(0))
             .by_default(buckets::kDefaultFusionBytes.value)),
     of<&buckets::ScheduleOptions::cycle>(number("Cycle time of Horovod, s.", io::at_least(0))
                                              .by_default(buckets::kDefaultCycle.value)),

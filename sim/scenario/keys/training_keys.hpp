@@ -27,7 +27,8 @@ inline constexpr std::array kPipelineWidthForms{
 
 inline constexpr io::Key kMicroBatches =
     integer("micro_batches",
-            "Forward and backward passes whose gradients are summed before the update. The times "
+            "Forward and backward passes whose gradients are summed before the update: gradient "
+            "accumulation. The times "
             "of the workload are those of one.",
             io::at_least(1))
         .by_default(1)

@@ -95,7 +95,8 @@ inline constexpr std::array kWorkload{
         .example(
             R"([{"name": "a", "forward_s": 0.001, "backward_s": 0.002, "gradient_bytes": 4000000}])"),
     integer("batch_size",
-            "Samples per worker and iteration. A model needs it. Beside a trace, which gives the "
+            "Samples per worker and iteration: the batch size of a GPU. A model needs it. Beside a "
+            "trace, which gives the "
             "default, and beside layers it scales throughput alone: their times stay as they are.",
             io::at_least(1))
         .nullable()
