@@ -67,6 +67,15 @@ void set_interval_of(const Summary& asked, const Summary& measured, MeasuredTota
   total.high_s = total.step_s * std::exp(kQuantile80 * std::sqrt(up));
 }
 
+// Whether the waiting for other ranks is known.
+bool knows_waiting(const layers::MeasuredBucket& bucket) {
+  return bucket.transfer.median && !bucket.transfer.wait.empty();
+}
+
+double taken_s(const layers::MeasuredBucket& bucket) {
+  return (knows_waiting(bucket) ? bucket.transfer.median : bucket.median)->value;
+}
+
 } // namespace
 
 std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario) {
@@ -99,7 +108,7 @@ std::vector<MeasuredExchange> measured_exchanges(const Scenario& scenario) {
     try {
       all.push_back({.index = static_cast<std::int64_t>(b),
                      .bytes = bucket.bytes,
-                     .measured_s = bucket.median->value,
+                     .measured_s = taken_s(bucket),
                      .simulated_s = times(bucket.bytes).seconds});
     } catch (const SimulationError&) {
       return {}; // the algorithm needs other rank counts
@@ -122,11 +131,15 @@ std::optional<std::string> far_exchanges(const Scenario& scenario,
   if (most == 0 || (most <= 1 + kFar && least >= 1 - kFar)) {
     return std::nullopt;
   }
-  const bool one = all.size() == 1;
+  const std::string from = base::significant(least, 3);
+  const std::string to = base::significant(most, 3);
+  const bool waits =
+      !std::ranges::all_of(scenario.workload.buckets, knows_waiting); // may be in the times
   return "exchanges of the trace, at " + std::to_string(*scenario.workload.measured_ranks) +
-         " ranks, took " + (one ? "" : base::significant(least, 3) + " to ") +
-         base::significant(most, 3) + " times as long as predicted here: " +
+         " ranks, took " + (from == to ? "" : from + " to ") + to +
+         " times as long as predicted here: " +
          (most <= 1 + kFar ? "the network of the trace was faster"
+          : !waits         ? "that network was slower, without the waiting for other ranks"
           : least >= 1 - kFar
               ? "they contain waiting for the slowest rank, or that network was slower"
               : "those above 1 may contain waiting for the slowest rank; below 1, the "

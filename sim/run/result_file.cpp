@@ -67,7 +67,7 @@ constexpr auto kMeasured = std::to_array<Written<MeasuredExchange>>({
     io::row<&MeasuredExchange::index>("Launch order in the trace, from 0.").in(io::at_least(0)),
     io::row<&MeasuredExchange::bytes>("Size.").in(io::at_least(0)),
     io::row<&MeasuredExchange::measured_s>(
-        "Median over the steps of the trace, s; it holds waiting for the slowest rank.")
+        "Median over the steps of the trace, s, without waiting for other ranks where it is known.")
         .in(io::at_least(0)),
     io::row<&MeasuredExchange::simulated_s>("Here, with as many ranks, s.").in(io::at_least(0)),
 });

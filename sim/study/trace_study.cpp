@@ -70,6 +70,7 @@ public:
       if (!options_.ideal) {
         carried = path_of_output(kTraceFile);
         warn_of_others(study.answer->gap, machine->gpus(), study.warnings);
+        warn_of_slow_exchanges(*study.answer, study.warnings);
       }
     }
     add_points(study, carried);
@@ -77,6 +78,22 @@ public:
   }
 
 private:
+  void warn_of_slow_exchanges(const TraceAnswer& answer, std::vector<std::string>& warnings) {
+    constexpr double kMany = 0.05; // of the step
+    const double above_s =
+        base::found(answer.gap.parts, std::string_view("exchange"), &GapPart::key)->seconds;
+    if (above_s > kMany * answer.gap.times.step_s) {
+      const TraceMachine& machine = answer.machine;
+      const Scenario ideal = parse_scenario(
+          scenario_of(kernels_, machine.node_type, "", machine.nodes, machine.gpus_per_node, true)
+              .tree,
+          *files_);
+      if (auto text = far_exchanges(ideal, measured_exchanges(ideal))) {
+        warnings.push_back(*std::move(text));
+      }
+    }
+  }
+
   // Such as the all-to-all of experts and of embedding tables.
   void warn_of_others(const TraceGap& gap, std::int64_t gpus,
                       std::vector<std::string>& warnings) const {

@@ -54,8 +54,8 @@ struct Carried {
 [[nodiscard]] layers::Trace with_carried(layers::Trace trace, const Carried& carried);
 
 struct GapPart {
-  std::string_view key;   // "host"
-  std::string_view words; // "host: kernels launched late"
+  std::string_view key; // "host"
+  std::string words;    // "host: kernels launched late"
   double seconds{};
 };
 // What lies between the measured step and that of the trace's kernels over ideal links: the sum of
