@@ -68,11 +68,14 @@ ColumnUnit column_unit(std::string_view key) {
                          : in_unit(key, unit->suffix, unit->scales[unit->of_column]);
 }
 
-ColumnUnit field_unit(std::string_view field) {
+ColumnUnit field_unit(std::string_view field, double largest) {
   const auto kind = quantity_of(field);
-  return kind == base::QuantityKind::time    ? in_unit(field, "_s", kTimes[0])
-         : kind == base::QuantityKind::flops ? in_unit(field, "_Ps", {"TFlop/s", 1e-12})
-                                             : column_unit(field);
+  const ColumnUnit unit = kind == base::QuantityKind::time ? in_unit(field, "_s", kTimes[0])
+                          : kind == base::QuantityKind::flops
+                              ? in_unit(field, "_Ps", {"TFlop/s", 1e-12})
+                              : column_unit(field);
+  constexpr double kLeast = 1e-3; // such as bytes of a value, of which no megabytes are shown
+  return largest > 0 && largest * unit.factor < kLeast ? ColumnUnit{std::string(field), 1} : unit;
 }
 
 std::string value_text(std::string_view key, double value, int digits) {

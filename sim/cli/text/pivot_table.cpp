@@ -85,8 +85,8 @@ std::vector<Table> pivot_tables(const RecordRows& records) {
   const std::string& field_left = records.varied[down];
   const std::string& field_top = records.varied[1 - down];
   const std::vector<std::string> names = field_names(records.varied);
-  const ColumnUnit left_shown = field_unit(names[down]);
-  const ColumnUnit top_shown = field_unit(names[1 - down]);
+  const ColumnUnit left_shown = field_unit(names[down], largest_of(records.rows, field_left));
+  const ColumnUnit top_shown = field_unit(names[1 - down], largest_of(records.rows, field_top));
   const bool samples = study::has_samples(records.rows);
   Table table;
   table.caption =

@@ -206,7 +206,7 @@ Table table_of_rows(const RecordRows& records) {
   Table table;
   const std::vector<std::string> names = field_names(varied);
   for (std::size_t i = 0; i < varied.size(); ++i) {
-    const auto [heading, factor] = field_unit(names[i]);
+    const auto [heading, factor] = field_unit(names[i], largest_of(rows, varied[i]));
     add_column(table, heading, rows, [&, factor = factor](const io::Json& row) {
       return varied_cell(row, varied[i], factor);
     });
@@ -251,7 +251,7 @@ std::vector<Table> algorithm_tables(std::span<const io::Json> rows,
     std::string place;
     for (std::size_t i = 0; i < varied.size(); ++i) {
       if (varied[i] != "algorithm") {
-        const auto [heading, factor] = field_unit(names[i]);
+        const auto [heading, factor] = field_unit(names[i], largest_of(rows, varied[i]));
         place +=
             (place.empty() ? "" : ", ") + heading + " = " + varied_cell(row, varied[i], factor);
       }
@@ -308,6 +308,11 @@ std::vector<std::string> field_names(std::span<const std::string> varied) {
     names.push_back(same > 1 ? field : last_token(field));
   }
   return names;
+}
+
+double largest_of(std::span<const io::Json> rows, const std::string& field) {
+  return base::greatest<double>(
+      rows, 0, [&](const io::Json& row) { return study::number_in(row, field).value_or(0); });
 }
 
 // Integers and decimal fractions without a unit stay as they were written.

@@ -45,6 +45,9 @@ struct RecordRows {
 // two fields would have the same name.
 [[nodiscard]] std::vector<std::string> field_names(std::span<const std::string> varied);
 
+// The largest number of a varied field; 0 without any.
+[[nodiscard]] double largest_of(std::span<const io::Json> rows, const std::string& field);
+
 // The cell of a varied field. Integers and decimal fractions without a unit stay as they were
 // written.
 [[nodiscard]] std::string varied_cell(const io::Json& row, const std::string& field, double factor);

@@ -88,16 +88,13 @@ void require_effect_of_values(const Sweep& sweep, Files& files) {
   }
   std::map<std::pair<std::size_t, std::string>, std::string> reasons; // [axis, value]; "" = counts
   for (std::int64_t point = 0; point < grid.points(); ++point) {
-    const std::optional<Scenario> scenario = parsed(scenario_at(sweep.base, grid, point), files);
-    const auto left_out = scenario ? scenario->left_out : std::vector<MeaninglessKey>();
+    const io::Json tree = scenario_at(sweep.base, grid, point);
     const std::vector<std::size_t> position = grid.position(point);
     for (std::size_t a = 0; a < position.size(); ++a) {
-      const auto key = std::ranges::find(left_out, grid.axes[a].pointer, &MeaninglessKey::pointer);
-      const std::string reason = key == left_out.end() ? "" : key->pointer + ": " + key->reason;
       const auto [known, is_new] =
-          reasons.try_emplace({a, io::compact(grid.axes[a].values[position[a]])}, reason);
-      if (!is_new && reason.empty()) {
-        known->second.clear();
+          reasons.try_emplace({a, io::compact(grid.axes[a].values[position[a]])});
+      if (is_new || !known->second.empty()) {
+        known->second = why_ignored(tree, grid.axes[a].pointer, files);
       }
     }
   }
