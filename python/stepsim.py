@@ -277,7 +277,8 @@ def _axes(over):
     words = []
     for pointer, values in (over or {}).items():
         if not isinstance(values, str):  # a text is a range or a list as the command takes it
-            values = ",".join(each if isinstance(each, str) else json.dumps(each) for each in values)
+            values = ",".join(each if isinstance(each, str) and "," not in each else json.dumps(each)
+                              for each in values)
         words += ["--over", f"{pointer}={values}"]
     return words
 
@@ -478,19 +479,22 @@ def _own_schedules(scenario, set, functions):
                "groups": [[layers[place] for place in group] for group in groups]}
 
 
-def solve(scenario: Scenario, pointer: str, between: tuple, target: dict, set: Changes = None,
+def solve(scenario: Scenario, pointer: str, between: tuple, target: dict | str, set: Changes = None,
           minimize: str | None = None) -> Result:
-    """All values of a field between two bounds at which a figure reaches its target. `minimize`: of
-    all integers that meet the target, `best` is the one with the least of this figure.
+    """All values of a field between two bounds at which a figure reaches its target, {FIGURE: value}
+    or "FIGURE=value". `minimize`: of all integers that meet the target, `best` is the one with the
+    least of this figure.
 
         solve("s.json", "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"),
               {"scaling_efficiency": 0.9})
         solve("s.json", "/cluster/nodes", (1, 256), {"time_to_finish_s": "3d"}, minimize="cost_usd",
               set={"/job/tokens": "300B", "/job/price_per_gpu_hour": 2.5}).best.value
     """
-    (metric, value), = target.items()
+    if not isinstance(target, str):
+        (metric, value), = target.items()
+        target = f"{metric}={value}"
     words = ["solve", "--json", "--quiet", "--for", pointer, "--between", ",".join(map(str, between)),
-             "--target", f"{metric}={value}", *_words(set)]
+             "--target", target, *_words(set)]
     if minimize:
         words += ["--minimize", minimize]
     return _answer(words, scenario, allowed=(0, 4))

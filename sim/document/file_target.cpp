@@ -147,10 +147,11 @@ int Descriptor::release() { return std::exchange(value_, -1); }
 int Descriptor::close() { return value_ < 0 ? 0 : ::close(release()); }
 
 void Target::fail(int error) const {
+  const std::string folder = path.substr(0, path.rfind('/'));
+  const bool no_folder = error == ENOENT && !std::filesystem::exists(folder);
   const std::string message =
       path + ": write failed: " +
-      (error == ENOENT ? "there is no folder " + path.substr(0, path.rfind('/'))
-                       : std::generic_category().message(error));
+      (no_folder ? "there is no folder " + folder : std::generic_category().message(error));
   if (error == EPIPE && number == STDOUT_FILENO) {
     throw ClosedPipe(message);
   }

@@ -202,7 +202,12 @@ std::string estimate_warning(const EstimatedTimes& times, const GpuEstimate& est
                            " in " + std::string(kPrecisions[estimate.precision]) +
                            (estimate.measured ? " and scaled to a measured step" : "");
   if (interval.low == interval.high) {
-    return text;
+    constexpr double kFar = 2;
+    return text + (times.scale > kFar || times.scale < 1 / kFar
+                       ? ", which took " + base::significant(times.scale, 3) +
+                             " times as long as estimated: another unit, or something that the "
+                             "estimate does not know"
+                       : "");
   }
   return text +
          (interval.validated ? ": measured ones lie" : ", unvalidated: measured ones may lie") +

@@ -244,6 +244,17 @@ void add_other_sharding(const Scenario& scenario, Changes& changes) {
   }
 }
 
+// What an estimate computes again, which costs time and saves memory.
+void add_other_recomputation(const Scenario& scenario, Changes& changes) {
+  const layers::ProfileOptions& profile = scenario.workload_source.profile;
+  for (const std::string_view word : recomputations_of(profile)) {
+    if (profile.estimate && word != layers::kRecomputes[profile.estimate->recompute]) {
+      changes.push_back(
+          {"recompute " + std::string(word), {"/workload/recompute=" + std::string(word)}});
+    }
+  }
+}
+
 // Each factor at the end of its range where more is lost.
 void add_bad_sites(const Scenario& scenario, Changes& causes) {
   for (const Factor factor : scenario.conditions.used) {
@@ -259,6 +270,15 @@ void add_bad_sites(const Scenario& scenario, Changes& causes) {
 }
 
 } // namespace
+
+std::vector<std::string_view> recomputations_of(const layers::ProfileOptions& profile) {
+  std::vector<std::string_view> words(layers::kRecomputes.all().begin(),
+                                      layers::kRecomputes.all().end());
+  if (profile.attention != layers::Attention::plain) {
+    std::erase(words, layers::kRecomputes[layers::Recompute::selective]);
+  }
+  return words;
+}
 
 std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) {
   Changes changes;
@@ -297,6 +317,7 @@ std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario) 
   }
   set_kind(ChangeKind::conditions);
   add_other_sharding(scenario, changes);
+  add_other_recomputation(scenario, changes);
   set_kind(ChangeKind::sharding);
   add_other_rounds(scenario, changes);
   set_kind(ChangeKind::rounds);

@@ -156,25 +156,26 @@ std::pair<double, std::string_view> transfers(const Shares& shares) {
 
 std::string length_sentence(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
-  const std::string length = base::readable_seconds(explained.step_s, explained.band);
-  if (explained.program.steps == 1) {
-    return "A training step takes " + length + ".";
+  std::string text =
+      "A training step takes " + base::readable_seconds(explained.step_s, explained.band);
+  if (explained.program.steps > 1) {
+    text += " on average: an iteration of the program, with " +
+            std::to_string(explained.program.steps) + " steps, takes " +
+            base::readable_seconds(period);
+  } else if (std::abs(explained.step_s - period) > kMentioned * period) {
+    text += " on average; what follows is about the steady state, in which it takes " +
+            base::readable_seconds(period);
   }
-  return "A training step takes " + length + " on average: an iteration of the program, with " +
-         std::to_string(explained.program.steps) + " steps, takes " +
-         base::readable_seconds(period) + ".";
+  return text + ".";
 }
 
 // Seconds of the path in which operations wait for time to pass, such as for a batch to be read.
 double delay_seconds(const Explained& explained) {
   const programs::BindingPath& path = explained.explanation.path;
-  double seconds = 0;
-  for (const programs::PathStep& step : path.steps) {
-    const bool delay =
-        explained.program.operations[step.operation].type == programs::OperationType::delay;
-    seconds += delay ? step.seconds() / path.iterations : 0;
-  }
-  return seconds;
+  return base::sum_of<double>(path.steps, [&](const programs::PathStep& step) {
+    const auto type = explained.program.operations[step.operation].type;
+    return type == programs::OperationType::delay ? step.seconds() / path.iterations : 0;
+  });
 }
 
 // "(2 % start-up, 89 % bandwidth) "; nothing where a run knows exchanges by their whole times. The
@@ -239,10 +240,10 @@ std::string largest_sentence(const Explained& explained) {
   if (largest == path.steps.end() || !(path.period_s > 0)) {
     return "";
   }
-  return "The largest part of that is " + explained.program.operations[largest->operation].id +
-         " (" +
-         std::string(programs::kKinds[explained.program.operations[largest->operation].kind]) +
-         ") with " + percent(largest->seconds() / path.iterations / path.period_s) + ".";
+  const programs::Operation& part = explained.program.operations[largest->operation];
+  return "The largest part of that is " + part.id + " (" +
+         std::string(programs::kKinds[part.kind]) + ") with " +
+         percent(largest->seconds() / path.iterations / path.period_s) + ".";
 }
 
 std::string exposed_sentence(const Explained& explained) {
@@ -371,26 +372,26 @@ std::string_view bottleneck_of(const Explained& explained) {
 std::string measure_sentence(const Explained& explained) {
   std::string text;
   for (const MeasureNext& next : explained.measure_next) {
-    text += text.empty() ? "Measuring " + next.what + " would narrow its interval to "
-                         : ", " + next.what + " to ";
-    text +=
-        base::significant(next.low_s * 1e3) + " to " + base::significant(next.high_s * 1e3) + " ms";
+    text += (text.empty() ? "Measuring " + next.what + " would narrow its interval to "
+                          : ", " + next.what + " to ") +
+            base::significant(next.low_s * 1e3) + " to " + base::significant(next.high_s * 1e3) +
+            " ms";
   }
   return text.empty() ? "" : text + ".";
 }
 
 std::vector<std::string> sentences_of(const Explained& explained) {
-  std::vector<std::string> sentences;
   const bool empty = !(explained.explanation.path.period_s > 0);
-  for (std::string sentence :
-       {explained.exceeds, length_sentence(explained), bound_sentence(explained),
-        empty ? "" : exposed_sentence(explained), interference_sentence(explained),
-        tie_sentence(explained), help_sentence(explained), measured_sentence(explained),
-        measure_sentence(explained)}) {
-    if (!sentence.empty()) {
-      sentences.push_back(std::move(sentence));
-    }
-  }
+  std::vector<std::string> sentences = {explained.exceeds,
+                                        length_sentence(explained),
+                                        bound_sentence(explained),
+                                        empty ? "" : exposed_sentence(explained),
+                                        interference_sentence(explained),
+                                        tie_sentence(explained),
+                                        help_sentence(explained),
+                                        measured_sentence(explained),
+                                        measure_sentence(explained)};
+  std::erase(sentences, "");
   if (sentences.size() < 4 && !empty) {
     sentences.insert(sentences.begin() + 2, largest_sentence(explained));
   }

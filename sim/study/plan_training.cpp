@@ -7,6 +7,7 @@
 #include "run/sharding_plan.hpp"
 #include "scenario/node_counts.hpp"
 #include "scenario/scenario_training.hpp"
+#include "study/step_changes.hpp"
 
 namespace stepsim::study {
 
@@ -42,14 +43,8 @@ bool has_units_in(const io::Json& chosen) {
   return has_units(*kShardingStrategies.find(chosen.find("strategy")->as_string()));
 }
 
-Choices words(auto&& all, auto&& keep) {
-  Choices choices;
-  for (const std::string_view word : all) {
-    if (keep(word)) {
-      choices.emplace_back(word);
-    }
-  }
-  return choices;
+Choices words(auto&& all) {
+  return base::collected<io::Json>(all, [](std::string_view word) { return io::Json(word); });
 }
 
 io::Json word_of(layers::WrappingPolicy policy) {
@@ -87,9 +82,7 @@ constexpr std::array kPlanAxes{
              [](const Scenario& s) {
                return io::Json(kShardingStrategies[s.training.sharding.strategy]);
              },
-             [](const Question&, const io::Json&) {
-               return words(kShardingStrategies.all(), [](std::string_view) { return true; });
-             }},
+             [](const Question&, const io::Json&) { return words(kShardingStrategies.all()); }},
     // Every size of the groups of hybrid_shard.
     PlanAxis{"shard_ranks", "/training/sharding/shard_ranks",
              [](const Scenario& s) {
@@ -116,7 +109,7 @@ constexpr std::array kPlanAxes{
                }
                return choices;
              }},
-    // Only an estimate recomputes, and only plain attention stores scores.
+    // Only an estimate recomputes.
     PlanAxis{"recompute", "/workload/recompute",
              [](const Scenario& s) {
                const auto& estimate = s.workload_source.profile.estimate;
@@ -124,15 +117,7 @@ constexpr std::array kPlanAxes{
              },
              [](const Question& question, const io::Json&) {
                const layers::ProfileOptions& profile = question.scenario.workload_source.profile;
-               const bool scores = profile.attention == layers::Attention::plain;
-               return profile.estimate
-                          ? words(layers::kRecomputes.all(),
-                                  [scores](std::string_view word) {
-                                    return scores ||
-                                           word !=
-                                               layers::kRecomputes[layers::Recompute::selective];
-                                  })
-                          : Choices(1);
+               return profile.estimate ? words(recomputations_of(profile)) : Choices(1);
              }},
     // Every way to divide the samples of an update, where their number is known.
     PlanAxis{"micro_batches", "/training/micro_batches",

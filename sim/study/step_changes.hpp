@@ -59,6 +59,10 @@ struct Change {
   ChangeKind kind{};
 };
 
+// Ways to recompute that differ: only plain attention stores scores, which `selective` makes again.
+[[nodiscard]] std::vector<std::string_view>
+recomputations_of(const layers::ProfileOptions& profile);
+
 // `tree`: the scenario as written, short forms expanded; `scenario`: what it says (nominal_of()).
 [[nodiscard]] std::vector<Change> all_changes(const io::Json& tree, const Scenario& scenario);
 // What is often missing in a scenario that predicts too short a step; under typical conditions each

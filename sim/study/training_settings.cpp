@@ -150,14 +150,19 @@ std::string accelerate(const Facts& facts) {
                            "  fsdp_version: 2\n"
                            "  fsdp_reshard_after_forward: {}  # whether backward gathers again\n"
                            "  fsdp_auto_wrap_policy: {}  # {}\n"
-                           "  fsdp_activation_checkpointing: {}  # backward computes again\n"
+                           "  fsdp_activation_checkpointing: {}  # {}\n"
                            "parallelism_config:\n"
                            "  parallelism_config_dp_replicate_size: {}  # copies of the model\n"
                            "  parallelism_config_dp_shard_size: {}  # GPUs that share one copy\n",
                            !facts.keeps(),
                            facts.has_one_unit() ? "NO_WRAP" : "TRANSFORMER_BASED_WRAP",
                            facts.has_one_unit() ? "one unit" : "a unit for each block",
-                           facts.recompute == Recompute::full, facts.replicas(), facts.shards);
+                           facts.recompute == Recompute::full,
+                           facts.recompute == Recompute::none || facts.recompute == Recompute::full
+                               ? "backward computes again"
+                               : "of all layers; that of some, which the plan needs, is set in "
+                                 "the model",
+                           facts.replicas(), facts.shards);
 }
 
 // The calls for each unit but the whole model; the comment `checkpoint` is of a block.

@@ -892,5 +892,123 @@ def compressed_messages_that_leave_the_library_say_so(place):
     check(done.stderr.decode().count(says) == 1, done.stderr)
 
 
+def explain_tells_the_steady_state_beside_the_mean(place):
+    """where a warm-up is among the iterations that count, explain gives both lengths of a step"""
+    place.write("p.json", scenario(layer(gradient_bytes=100_000_000), training={
+        "algorithm": "pipe_sgd", "iterations": 100, "warmup_iterations": 100}))
+    said = json.loads(place.run("explain", "p.json", "--json", code=0).stdout)["sentences"][0]
+    check(said == "A training step takes 123.1 ms on average; what follows is about the steady state, in which it takes 120.1 ms.", said)
+
+
+def every_time_of_a_collective_has_one_key(place):
+    """records of formulas, schedules, choices and libraries have their time at the key seconds"""
+    place.run("collective", "--op", "allreduce", "--algorithm", "library,ring,auto", "--preset", "dgx_h100", "--shape",
+              "1x8,2x8", "--bytes", "1MiB", "-o", "c.jsonl", code=0)
+    records = [json.loads(line) for line in place.path("c.jsonl").read_text().splitlines()]
+    records = [each for each in records if "algorithm" in each]
+    check(len(records) >= 6, records)
+    for each in records:
+        check(each["seconds"] == each[each["method"] + "_s"] > 0, each)
+
+
+def keys_are_found_by_the_words_of_the_field(place):
+    """keys whose meaning has all words are listed behind those with them in their names"""
+    for words, pointer in (("gradient accumulation", "/training/micro_batches"), ("Tensor Fusion", "/communication/fusion_bytes"),
+                           ("jitter", "/variability/compute_cv"), ("accumulation", "/training/micro_batches"),
+                           ("batch size", "/workload/batch_size"), ("nvlink-domain", "/cluster/nvlink_domain_nodes")):
+        check(pointer in place.run("keys", words, code=0).stdout.decode(), words)
+
+
+def jobs_that_end_go_on_beside_the_first(place):
+    """the mean of a job is over iterations that the others share, however many iterations are asked for"""
+    def job(forward_s, backward_s, size):
+        return {"layers": [layer(forward_s, backward_s, size)], "nodes": 4}
+    tree = scenario(workload=[job(0.02, 0.04, 100_000_000), job(0.0001, 0.0001, 10_000_000)], network={"model": "flow"},
+                    nodes=8, cluster={"topology": {"preset": "leaf_spine", "leaves": 2, "hosts_per_leaf": 4, "spines": 1,
+                                                   "bandwidth_Bps": 1e9, "uplink_bandwidth_Bps": 1e9, "latency_s": 1e-6},
+                                      "rank_placement": "spread"}, communication={"collective": "ring", "schedule": "single"})
+    for iterations in (10, 50):
+        got = result(place, tree, "--set", f"/training/iterations={iterations}")
+        first = got["jobs"][0]
+        check(abs(got["summary"]["iteration_time_s"] / first["iteration_time_s"] - 1) < 1e-9, iterations, first)
+        check(0.65 < first["iteration_time_s"] < 0.67 and abs(first["alone_iteration_time_s"] - 0.36) < 1e-3, iterations, first)
+
+
+def cards_that_are_shared_do_not_slow_additions(place):
+    """replicas that share a card add their own bytes alone, as on a star and as two_level does"""
+    tree = scenario(layer(gradient_bytes=96_000_000), nodes=2, cluster={
+        "gpus_per_node": 8, "intra_network": {"latency_s": 0, "bandwidth_Bps": 3e11}},
+        network={"latency_s": 0, "bandwidth_Bps": 1e10, "reduction_Bps": 1e9}, training={
+            "sharding": {"strategy": "hybrid_shard", "parameter_bytes": 4}}, communication={"collective": "ring"})
+    times = [summary(place, tree, "--set", f"/cluster/network/model={model}")["iteration_time_s"]
+             for model in ("alpha_beta", "flow")]
+    check(abs(times[0] / times[1] - 1) < 1e-6, times)
+
+
+def values_that_have_no_meaning_are_refused_beside_others(place):
+    """a value of a sweep that changes nothing is an error, whatever the other values are"""
+    place.write("d.json", scenario(training={"algorithm": "diloco", "local_steps": 5}))
+    for values in ("none,fp16", "fp16", "none,truncate16,quantize8"):
+        place.refused("compare", "d.json", "--over", f"/communication/compression={values}", code=2,
+                      says="compression has no meaning for diloco")
+    place.run("compare", "d.json", "--over", "/training/algorithm=sync_sgd,diloco", "--over",
+              "/communication/compression=none,fp16", code=0)
+
+
+def small_values_of_a_sweep_are_not_in_large_units(place):
+    """a varied number of bytes of a value is shown as it was typed"""
+    place.write("d.json", scenario(training={"algorithm": "diloco", "local_steps": 5}))
+    text = place.run("compare", "d.json", "--over", "/training/outer_value_bytes=1,2,4", code=0).stdout.decode()
+    check(text.startswith("outer_value_bytes  ") and re.search(r"^ +2 ", text, re.M), text)
+
+
+def a_measured_step_far_from_the_estimate_is_told(place):
+    """a measured step of another unit gets a warning, one near the estimate none"""
+    tree = scenario(workload={"model": "llama3_8b", "gpu": "h100", "batch_size": 1, "sequence_length": 2048},
+                    cluster={"gpus_per_node": 1})
+    step = result(place, tree)["summary"]["compute_s"]
+    for factor, told in ((1.2, False), (10, True), (0.2, True)):
+        warnings = " ".join(result(place, tree, "--measured-step", f"{factor * step}s")["warnings"])
+        check(("times as long as estimated" in warnings) == told, factor, warnings)
+
+
+def ways_to_recompute_are_tried(place):
+    """explain tries what an estimate may keep instead of computing it again, where the memory allows it"""
+    place.write("l.json", scenario(workload={"model": "llama3_8b", "gpu": "h100", "batch_size": 1, "sequence_length": 2048,
+                                             "recompute": "full"}, cluster={"preset": "dgx_h100", "nodes": 1},
+                                   training={"sharding": "full_shard"}))
+    tree = json.loads((place.path("l.json")).read_text())
+    tree["cluster"].pop("network")
+    place.write("l.json", tree)
+    rows = json.loads(place.run("explain", "l.json", "--json", code=0).stdout)["what_if"]
+    found = {row["change"]: row["gain"] for row in rows}
+    check(found["recompute none"] > found["recompute selective_op"] > 0.05 and "recompute selective" not in found, found)
+
+
+def copies_on_several_nodes_share_the_network_with_replicas(place):
+    """hybrid_shard in groups of several nodes is not faster than its bytes allow, as on simulated links"""
+    layers = [dict(layer(1e-3, 2e-3, 400_000_000), name=f"layers.{i}") for i in range(4)]
+    network = {"latency_s": 0, "bandwidth_Bps": 1e10}
+    tree = scenario(*layers, nodes=8, network=network, communication={"collective": "two_level"}, cluster={
+        "gpus_per_node": 2, "nics_per_node": 2, "intra_network": {"latency_s": 0, "bandwidth_Bps": 1e12}}, training={
+            "sharding": {"strategy": "hybrid_shard", "parameter_bytes": 2, "reduce_bytes": 4}})
+    for ranks in (4, 8):
+        check(summary(place, tree, "--set", f"/training/sharding/shard_ranks={ranks}")["iteration_time_s"] > 0.14, ranks)
+    warned = " ".join(result(place, tree, "--set", "/training/sharding/shard_ranks=4", "--set",
+                             "/training/sharding/communicators=2")["warnings"])
+    check("shared_links" in warned, warned)
+
+
+def exchanges_of_a_trace_are_told_without_waiting(place):
+    """where the trace knows the waiting for other ranks, run compares the rest with its own exchanges"""
+    trace = measured_trace(place)
+    for bucket in trace["buckets"]:
+        taken = bucket["min_s"]
+        bucket |= {"median_s": 10 * taken, "max_s": 10 * taken, "transfer_s": taken, "wait_s": [0, 9 * taken]}
+    place.write("measured.json", trace)
+    got = result(place, scenario(workload={"trace": "measured.json"}, nodes=2))
+    check([each["measured_s"] for each in got["measured_buckets"]] == [each["min_s"] for each in trace["buckets"]], got)
+
+
 if __name__ == "__main__":
     run_cases(cases_in(globals()))

@@ -132,6 +132,9 @@ class Numbers(unittest.TestCase):
         answer = stepsim.solve(SCENARIO, "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"),
                                {"scaling_efficiency": 0.9})
         self.assertAlmostEqual(answer.crossings[0]["metric_value"], 0.9, places=6)
+        self.assertEqual(stepsim.solve(SCENARIO, "/cluster/network/bandwidth_Bps", ("1Gbps", "400Gbps"),
+                                       "scaling_efficiency=0.9"), answer)
+        self.assertEqual(len(stepsim.compare(TWO, {"/name": ["a,b", "c"]})), 2)
         records = stepsim.collective(op="allreduce", algorithm=["ring", "lp"], ranks=8, bytes="1MB",
                                      latency="10us", bandwidth="10Gbps")
         self.assertEqual(list(records["algorithm"]), ["ring", "lp"])

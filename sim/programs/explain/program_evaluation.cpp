@@ -125,7 +125,8 @@ double period_s(const Program& program, const Evaluation& evaluation) {
 
 double beyond_s(const Program& part, const Evaluation& evaluation, double period) {
   const double beyond = period - period_s(part, evaluation);
-  return beyond < 1e-12 * period ? 0 : beyond;
+  constexpr double kRounding = 1e-11; // sums of thousands of operations in two orders
+  return beyond < kRounding * period ? 0 : beyond;
 }
 
 std::vector<Parameter> parameters_of(const Program& program, const LinkConstants& links) {
