@@ -156,17 +156,16 @@ std::pair<double, std::string_view> transfers(const Shares& shares) {
 
 std::string length_sentence(const Explained& explained) {
   const double period = explained.explanation.path.period_s;
-  std::string text =
-      "A training step takes " + base::readable_seconds(explained.step_s, explained.band);
-  if (explained.program.steps > 1) {
-    text += " on average: an iteration of the program, with " +
-            std::to_string(explained.program.steps) + " steps, takes " +
-            base::readable_seconds(period);
-  } else if (std::abs(explained.step_s - period) > kMentioned * period) {
-    text += " on average; what follows is about the steady state, in which it takes " +
-            base::readable_seconds(period);
-  }
-  return text + ".";
+  const std::string step = base::readable_seconds(explained.step_s, explained.band);
+  const std::string iteration = base::readable_seconds(period);
+  return "A training step takes " + step +
+         (explained.program.steps > 1
+              ? fmt::format(" on average: an iteration of the program, with {} steps, takes {}.",
+                            explained.program.steps, iteration)
+          : std::abs(explained.step_s - period) > kMentioned * period
+              ? " on average; what follows is about the steady state, in which it takes " +
+                    iteration + "."
+              : ".");
 }
 
 // Seconds of the path in which operations wait for time to pass, such as for a batch to be read.
