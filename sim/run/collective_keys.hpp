@@ -58,14 +58,12 @@ inline constexpr std::array kCollectiveOptions{
     shared_option("block_bytes"),
     shared_row(kTraining, "servers")
         .says("Number of parameter servers.")
-        .by_default(1)
-        .because("the fewest there can be"),
+        .by_default(1, "the fewest there can be"),
     shared_row(kTraining, "placement"),
     shared_option("reduction_mode"),
     shared_option("chunking")
         .says("Whether a chunk has whole elements, or exactly its part.")
-        .by_default("integer")
-        .because("a chunk has whole elements"),
+        .by_default("integer", "a chunk has whole elements"),
     shared_option("element_bytes").in(io::between(1, 1e6)),
     shared_option("cost_form"),
     shared_option("lp_last_hop"),

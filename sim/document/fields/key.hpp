@@ -93,19 +93,22 @@ public:
   [[nodiscard]] constexpr Key only(std::span<const std::int64_t> values) const {
     return with(&Key::choices, values);
   }
-  [[nodiscard]] constexpr Key by_default(KeyDefault value) const {
-    return with(&Key::fallback, value);
-  }
-  template <class Number>
-  requires std::integral<Number> &&(!std::same_as<Number, bool>) [[nodiscard]] constexpr Key
-      by_default(Number value) const {
-    return with(&Key::fallback, KeyDefault(static_cast<double>(value)));
-  }
-  [[nodiscard]] constexpr Key by_default(const char* value) const {
-    return with(&Key::fallback, KeyDefault(std::string_view(value)));
-  }
   [[nodiscard]] constexpr Key because(std::string_view takes_for_granted) const {
     return with(&Key::reason, takes_for_granted);
+  }
+  // A default, and what it takes for granted.
+  template <class Value>
+  [[nodiscard]] constexpr Key by_default(Value value,
+                                         std::string_view takes_for_granted = {}) const {
+    Key changed = takes_for_granted.empty() ? *this : because(takes_for_granted);
+    if constexpr (std::integral<Value> && !std::same_as<Value, bool>) {
+      changed.fallback = KeyDefault(static_cast<double>(value));
+    } else if constexpr (std::same_as<Value, const char*>) {
+      changed.fallback = KeyDefault(std::string_view(value));
+    } else {
+      changed.fallback = KeyDefault(value); // as a whole: Clang 14 assigns no alternative
+    }
+    return changed;
   }
   [[nodiscard]] constexpr Key example(std::string_view json) const {
     return with(&Key::example_json, json);

@@ -88,8 +88,7 @@ inline constexpr std::array kNetwork{
     word("model", kNetworkModels,
          "alpha_beta: latency and bandwidth per message; flow: links shared fairly by the messages "
          "on them; packet: every packet.")
-        .by_default("alpha_beta")
-        .because("messages do not disturb each other"),
+        .by_default("alpha_beta", "messages do not disturb each other"),
     word("transport", links::kCarriers,
          "Who moves the bytes, which says what typical conditions lose; tcp_cloud is TCP between "
          "rented virtual machines. The default is that of the profile or node type.")
@@ -107,8 +106,7 @@ inline constexpr std::array kNetwork{
         .example("1.25e9"),
     number("reduction_Bps", "Speed of adding, bytes/s; 0 means that adding takes no time.",
            io::at_least(0))
-        .by_default(0)
-        .because("adding gradients costs nothing"),
+        .by_default(0, "adding gradients costs nothing"),
     number("block_latency_s",
            "Time per further block of a pipelined message, s. The default is latency_s, or the "
            "value of the calibration.",
@@ -120,9 +118,8 @@ inline constexpr std::array kNetwork{
                         "and bandwidth_Bps next to it replace its values.")
         .example(R"("../topologies/10g-tcp.calibration.json")"),
     number("efficiency", "Share of the bandwidth that messages reach.", io::above_to(0, 1))
-        .by_default(1)
-        .example("0.9")
-        .because("the whole bandwidth is used"),
+        .by_default(1, "the whole bandwidth is used")
+        .example("0.9"),
     integer("copy_engines",
             "Must be 2: a rank sends and receives at the same time. 1, one of them at a time, is "
             "refused.",
@@ -182,13 +179,11 @@ inline constexpr io::Key kNvlsRate =
 inline constexpr io::Key kNvlsStartup =
     number("nvls_startup_s", "Start-up of an operation in the switch of a node, s.",
            io::at_least(0))
-        .by_default(collectives::NvlsCost{}.startup_s)
-        .because("what NCCL assumes");
+        .by_default(collectives::NvlsCost{}.startup_s, "what NCCL assumes");
 inline constexpr io::Key kSwitchLatency =
     number("switch_latency_s", "Time that the switches of the network take to add, s.",
            io::at_least(0))
-        .by_default(collectives::kSwitchLatency)
-        .because("an assumption, not a measurement");
+        .by_default(collectives::kSwitchLatency, "an assumption, not a measurement");
 
 inline constexpr std::array kNodeRanks{
     integer("ranks_per_node", "GPUs of one node.", io::between(1, kMaxRanks)).example("8")};
@@ -209,17 +204,15 @@ inline constexpr std::array kCluster{
             "Workers per machine; ranks are nodes times gpus_per_node. With a "
             "preset the default is its number.",
             io::between(1, kMaxRanks))
-        .by_default(1)
-        .example("8")
-        .because("one GPU per node"),
+        .by_default(1, "one GPU per node")
+        .example("8"),
     kRanksPerNode,
     integer("nics_per_node",
             "Network interfaces per machine, which its GPUs share; each has the bandwidth of "
             "network. With a preset the default is its number, but at most one per GPU.",
             io::between(1, kMaxRanks))
-        .by_default(1)
-        .example("4")
-        .because("the GPUs of a node share one interface"),
+        .by_default(1, "the GPUs of a node share one interface")
+        .example("4"),
     integer("gpu_memory_bytes",
             "Memory of one GPU, bytes, which a run's memory is compared with. The default is the "
             "size in the name of the workload's gpu (a100-40, a100-80), else that of the node "
@@ -251,8 +244,7 @@ inline constexpr std::array kCluster{
     either("rank_placement", kPlacementForms,
            "Hosts of the ranks: packed in the order of the topology, spread by one machine of each "
            "switch in turn, or listed.")
-        .by_default("packed")
-        .example(R"("spread")")
-        .because("ranks fill one node after another")};
+        .by_default("packed", "ranks fill one node after another")
+        .example(R"("spread")")};
 
 } // namespace stepsim::study::keys

@@ -70,8 +70,7 @@ inline constexpr std::array kCollectiveKeys{
     kLibraryKey,
     boolean("host_reduction", "Whether sums are computed on the host's processor, as by Horovod "
                               "without NCCL.")
-        .by_default(false)
-        .because("GPUs add"),
+        .by_default(false, "GPUs add"),
     list("candidates", kCandidate,
          "Algorithms that auto chooses from. The default is all that fit.")
         .sizes(1)
@@ -80,24 +79,20 @@ inline constexpr std::array kCollectiveKeys{
         .by_default("optimal"),
     word("reduction_mode", collectives::kReductionModes,
          "Whether ranks add while they receive, or after.")
-        .by_default("overlapped")
-        .because("links are free while sums are made"),
+        .by_default("overlapped", "links are free while sums are made"),
     word("chunking", collectives::kChunkings,
          "Whether a chunk has whole elements, or exactly its part of the bytes. The default is "
          "real, or integer in a simulated network.")
         .example(R"("real")")
         .because("as the network model has it"),
     integer("element_bytes", "Bytes of an element, the smallest part of a chunk.", io::at_least(1))
-        .by_default(1)
-        .example("4")
-        .because("parts are cut at any byte"),
+        .by_default(1, "parts are cut at any byte")
+        .example("4"),
     word("cost_form", collectives::kCostForms,
          "Times of the schedule itself (exact), as a paper prints them, or with free pipelining.")
-        .by_default("exact")
-        .because("the schedule as it runs"),
+        .by_default("exact", "the schedule as it runs"),
     word("ring_startup", kRingStartups, "Start-ups of the ring that are counted.")
-        .by_default("2(P-1)")
-        .because("one start-up per step of the ring"),
+        .by_default("2(P-1)", "one start-up per step of the ring"),
     boolean("lp_last_hop", "The last hop of the linear pipeline is counted.").by_default(true),
     boolean("exchange_sizes", "Ranks exchange sizes before sparse data.").by_default(false),
     word("intra_algorithm", algorithms_in_node, "Algorithm inside a node.").by_default("mst"),
@@ -105,14 +100,11 @@ inline constexpr std::array kCollectiveKeys{
         .by_default("ring"),
     either("pipeline_chunks", kChunkForms,
            "Chunks of a message that overlap on the levels of two_level and collnet.")
-        .by_default(1)
-        .because("a message is sent whole"),
+        .by_default(1, "a message is sent whole"),
     word("exchange", kExchanges, "One all-reduce, or a reduce and a broadcast.")
-        .by_default("allreduce")
-        .because("all-reduce, not reduce and broadcast"),
+        .by_default("allreduce", "all-reduce, not reduce and broadcast"),
     boolean("overlap_backward", "Buckets are sent while the backward pass still runs.")
-        .by_default(true)
-        .because("messages are sent during backward"),
+        .by_default(true, "messages are sent during backward"),
     word("next_forward", programs::kNextForwards,
          "Whether a layer of the next forward pass waits for its own gradients, or for all. The "
          "default is per_layer; barrier with synchronous servers on alpha_beta whose messages go "

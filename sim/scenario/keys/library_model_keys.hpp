@@ -32,8 +32,7 @@ inline constexpr std::array kLibraryCalibrationForms{
 
 inline constexpr std::array kLibraryModelKeys{
     word("name", io::keys::kLibraryNames, "Library that is modelled.")
-        .by_default("nccl")
-        .because("the library of NVIDIA's GPUs"),
+        .by_default("nccl", "the library of NVIDIA's GPUs"),
     text("version",
          "Release of the library. The default is that of the calibration, 2.30 without one.")
         .example(R"("2.29")")
@@ -59,11 +58,9 @@ inline constexpr std::array kLibraryModelKeys{
         .sizes(1)
         .example(R"(["ll", "simple"])"),
     boolean("ll128", "Whether the library may take the protocol ll128.")
-        .by_default(true)
-        .because("the node type decides"),
+        .by_default(true, "the node type decides"),
     boolean("collnet", "Whether the switches of the network add, and the library uses them.")
-        .by_default(false)
-        .because("no switch of the network adds")};
+        .by_default(false, "no switch of the network adds")};
 
 inline constexpr std::array kLibraryForms{
     object("library", kLibraryModelKeys, "The library and its calibration."),

@@ -70,8 +70,7 @@ inline constexpr std::array kConditionsKeys{
     word("kind", kConditionsKinds,
          "ideal: links reach their rate, messages cost their latency, computing is as measured; "
          "typical: what real runs were found to lose.")
-        .by_default("ideal")
-        .because("nothing is lost; real steps are longer"),
+        .by_default("ideal", "nothing is lost; real steps are longer"),
     kFactorMap.says("Factors that replace those of the file, by name."),
     text("file", "File of kind conditions with the factors, or the name of a shipped one.")
         .by_default("typical")
@@ -116,18 +115,15 @@ inline constexpr std::array kVariability{
     number("compute_cv",
            "Coefficient of variation of compute times: jitter between steps and workers.",
            io::between(0, 1e3))
-        .by_default(0)
-        .example("0.1")
-        .because("workers are equal"),
+        .by_default(0, "workers are equal")
+        .example("0.1"),
     number("exchange_cv", "Coefficient of variation of exchange times: jitter of the network.",
            io::between(0, 1e3))
-        .by_default(0)
-        .example("0.1")
-        .because("exchanges are equal"),
+        .by_default(0, "exchanges are equal")
+        .example("0.1"),
     word("distribution", layers::kJitterLaws,
          "Distribution of the random factors; their mean is 1.")
-        .by_default("lognormal")
-        .because("the usual law"),
+        .by_default("lognormal", "the usual law"),
     list("factors", kFactor,
          "Factors of the empirical distribution, whose own spread counts; a compute_cv or "
          "exchange_cv above 0 switches them on.")
@@ -169,9 +165,8 @@ inline constexpr std::array kScenarioKeys{
         .example(R"({"compute_cv": 0.1})"),
     either("conditions", kConditionsForms,
            "What real runs lose against nominal rates, as a kind or with factors of one's own.")
-        .by_default("ideal")
-        .example(R"("typical")")
-        .because("nothing is lost; real steps are longer"),
+        .by_default("ideal", "nothing is lost; real steps are longer")
+        .example(R"("typical")"),
     object("job", kJob,
            "The whole training: how much of it there is, what a GPU costs, how machines fail.")
         .example(R"({"tokens": 3e11, "price_per_gpu_hour": 2.5})"),

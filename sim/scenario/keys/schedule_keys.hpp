@@ -49,16 +49,14 @@ inline constexpr std::array kScheduleOptions{
         word(buckets::kFrameworks,
              "Release of PyTorch, whose first bucket DDP has: 2.x takes the size that is given for "
              "the first bucket, too (from its source, not run), 1.13 always 1 MiB.")
-            .by_default("torch-2.x")
-            .example(R"("torch-1.13")")
-            .because("the newest releases")),
+            .by_default("torch-2.x", "the newest releases")
+            .example(R"("torch-1.13")")),
     of<&buckets::ScheduleOptions::ddp_mode>(
         word(buckets::kDdpModes, "When DDP fixes its buckets.").by_default("rebuilt")),
     of<&buckets::ScheduleOptions::gradient_as_bucket_view>(
         boolean("Gradients are views of DDP's buckets, which are a second copy otherwise. Times "
                 "do not depend on it.")
-            .by_default(false)
-            .because("PyTorch's default")),
+            .by_default(false, "PyTorch's default")),
     of<&buckets::ScheduleOptions::fusion_bytes>(
         integer("Size of Horovod's buffer of tensor fusion, bytes; 0 switches fusion off.",
                 io::at_least(0))

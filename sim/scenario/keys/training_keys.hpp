@@ -31,9 +31,8 @@ inline constexpr io::Key kMicroBatches =
             "accumulation. The times "
             "of the workload are those of one.",
             io::at_least(1))
-        .by_default(1)
-        .example("4")
-        .because("every batch is followed by an update");
+        .by_default(1, "every batch is followed by an update")
+        .example("4");
 
 // How the number of epochs grows with the fraction of lost gradient bytes: it is epochs_lossless up
 // to x1, rises linearly to (1 + beta) epochs_lossless at x2, and training does not converge above
@@ -65,8 +64,7 @@ inline constexpr std::array kTrainingRows{
              "parameters are averaged (local_sgd), whose changes are applied by an outer "
              "optimizer (diloco), or which are pulled towards the average that servers keep "
              "(easgd, synchronous elastic averaging).")
-            .by_default("sync_sgd")
-            .because("synchronous training")),
+            .by_default("sync_sgd", "synchronous training")),
     of<&Training::iterations>(
         integer("Iterations to simulate; with local_sgd, diloco and easgd rounds of local_steps "
                 "steps.",
@@ -84,44 +82,37 @@ inline constexpr std::array kTrainingRows{
     of<&Training::loss>(number("Time of the loss between forward and backward, s; it counts as "
                                "forward of the last layer.",
                                io::at_least(0))
-                            .by_default(0)
-                            .example("0.001")
-                            .because("the workload has it or it takes no time")),
+                            .by_default(0, "the workload has it or it takes no time")
+                            .example("0.001")),
     of<&Training::input>(number("Time to read a batch, s.", io::at_least(0))
-                             .by_default(0)
-                             .example("0.01")
-                             .because("input is always there")),
+                             .by_default(0, "input is always there")
+                             .example("0.01")),
     of<&Training::input_pipelined>(boolean("The next batch is read during the step.")
-                                       .by_default(true)
-                                       .because("input is read during the step")),
+                                       .by_default(true, "input is read during the step")),
     of<&Training::exchange>(
         number("Time of every exchange, s; it replaces the network.", io::at_least(0))
             .example("0.06")),
     of<&Training::sync>(
         number("Time of synchronisation that is added to every exchange, s.", io::at_least(0))
-            .by_default(0)
-            .example("0.0001")
-            .because("an exchange starts at once")),
+            .by_default(0, "an exchange starts at once")
+            .example("0.0001")),
     of<&Training::wait>(
         number("Time in each step that workers wait for reasons that no other key gives, s.",
                io::at_least(0))
-            .by_default(0)
-            .example("0.002")
-            .because("workers wait for exchanges alone")),
+            .by_default(0, "workers wait for exchanges alone")
+            .example("0.002")),
     io::Bound<Training>{either("host_copy_Bps", kHostCopyForms,
                                "Speed of copies through host memory before and after every "
                                "exchange, bytes/s; 0 means that there are none. Gradients are "
                                "copied whole; of truncate16 and quantize8 what is sent.")
-                            .by_default(0)
-                            .because("nothing is copied through host memory"),
+                            .by_default(0, "nothing is copied through host memory"),
                         nullptr,
                         [](const io::Key& row, const Training& training) {
                           return io::binding::member_json(row, training.host_copy_Bps);
                         }},
     by_hand<Training>(either("pipeline_width", kPipelineWidthForms,
                              "Iteration t waits for the exchange of iteration t - K.")
-                          .by_default(2)
-                          .because("two iterations at once")),
+                          .by_default(2, "two iterations at once")),
     of<&Training::max_width>(
         integer("Largest width that optimal tries.", io::between(1, 1 << 20)).by_default(16)),
     of<&Training::width_tolerance>(
@@ -141,9 +132,8 @@ inline constexpr std::array kTrainingRows{
         number("compute_slowdown",
                "Factor on the time of computing while an exchange runs: short for overlap/compute.",
                io::at_least(1))
-            .by_default(1)
-            .example("1.1")
-            .because("computing does not feel the exchange")),
+            .by_default(1, "computing does not feel the exchange")
+            .example("1.1")),
     by_hand<Training>(kOverlapKey),
     by_hand<Training>(boolean("reduced_precision",
                               "Whether computing is in 16 or 8 bits, of which typical conditions "
@@ -152,8 +142,7 @@ inline constexpr std::array kTrainingRows{
     of<&Training::mode>(word(kServerModes,
                              "Whether all workers train in step, nobody waits, or no worker runs "
                              "further ahead than staleness_bound (stale synchronous).")
-                            .by_default("sync")
-                            .because("workers wait for each other")),
+                            .by_default("sync", "workers wait for each other")),
     by_hand<Training>(integer("staleness_bound",
                               "Iterations that a worker may be ahead: iteration t waits until the "
                               "server has the gradients of iteration t - 1 - staleness_bound of "
@@ -171,8 +160,7 @@ inline constexpr std::array kTrainingRows{
         word(
             "placement", collectives::kPlacements,
             "Where servers run: on machines of their own, next to workers, or one on every worker.")
-            .by_default("dedicated")
-            .because("servers have machines of their own")),
+            .by_default("dedicated", "servers have machines of their own")),
     bound<&Training::serial_server>(
         word("server_mode", kServing,
              "Asynchronous servers receive, add and send in parallel, or one after the other.")
@@ -180,8 +168,7 @@ inline constexpr std::array kTrainingRows{
     by_hand<Training>(word("server_split", kServerSplits,
                            "Every tensor is cut into one part per server, or dedicated servers "
                            "have whole tensors in turn.")
-                          .by_default("even")
-                          .because("every tensor is split over all servers")),
+                          .by_default("even", "every tensor is split over all servers")),
     of<&Training::optimizer>(
         word(layers::kOptimizers,
              "Optimizer, whose state takes memory: adam (AdamW, too) has two moments, momentum "
@@ -189,18 +176,17 @@ inline constexpr std::array kTrainingRows{
              "parameters at once, which adam_fused does without a temporary copy of them; "
              "adam_composed makes four copies, as TensorFlow's BERT does. Times do not depend on "
              "it.")
-            .by_default(layers::kOptimizers[layers::Optimizer::adam])
-            .example(R"("momentum")")
-            .because("two moments for each parameter")),
+            .by_default(layers::kOptimizers[layers::Optimizer::adam],
+                        "two moments for each parameter")
+            .example(R"("momentum")")),
     of<&Training::gradient_lifetime>(
         word(kGradientLifetimes,
              "How long gradients stay in memory: until the update of their step, always, set to "
              "zero between steps as PyTorch kept them before 2.0 (zero_grad(set_to_none=False)), "
              "or until the update of their layer, which runs inside the backward pass. Times do "
              "not depend on it.")
-            .by_default("step")
-            .example(R"("layer")")
-            .because("the gradients of a step are freed after its update")),
+            .by_default("step", "the gradients of a step are freed after its update")
+            .example(R"("layer")")),
     of<&Training::context_bytes>(
         number("Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
                "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed, and 5 "

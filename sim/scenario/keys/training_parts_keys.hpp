@@ -75,8 +75,7 @@ inline constexpr std::array kSharding{
          "same among shard_ranks ranks, with replicas of that (hybrid_shard).")
         .by_default("none"),
     word("preset", kShardingPresets, "Framework whose defaults the other keys have.")
-        .by_default("fsdp2")
-        .because("PyTorch FSDP2"),
+        .by_default("fsdp2", "PyTorch FSDP2"),
     object("wrapping", kWrapping,
            "Which layers are gathered together. The default is that of the preset: blocks, or "
            "sizes of 1e8 parameters with fsdp1.")
@@ -118,8 +117,7 @@ inline constexpr std::array kSharding{
         .example("true"),
     integer("communicators", "1: gathers and reduce-scatters wait for each other; 2: they overlap.",
             io::between(1, 2))
-        .by_default(1)
-        .because("one communicator runs one collective at a time"),
+        .by_default(1, "one communicator runs one collective at a time"),
     integer("shard_ranks",
             "Neighbouring ranks that share one copy with hybrid_shard: they divide all ranks into "
             "several groups, and are a multiple or a divisor of the GPUs of a node. The default is "
@@ -128,8 +126,7 @@ inline constexpr std::array kSharding{
         .example("16"),
     word("gather", kParameterGathers,
          "Whether the next forward waits for all gathered parameters or each layer for its own.")
-        .by_default("barrier")
-        .because("parameters are gathered inside the optimizer step"),
+        .by_default("barrier", "parameters are gathered inside the optimizer step"),
     word("gather_by", kGatherBys,
          "How ranks get updated parameters with zero1: all-gathers of buckets, whose gradients are "
          "reduce-scattered, or broadcasts behind the update from the owner of each whole tensor, "
@@ -138,15 +135,13 @@ inline constexpr std::array kSharding{
         .by_default("all_gather"),
     number("parameter_bytes", "Bytes of a parameter as it is gathered and computed with.",
            io::above(0))
-        .by_default(2)
-        .because("parameters are computed with in 2 bytes"),
+        .by_default(2, "parameters are computed with in 2 bytes"),
     either("parameter_compression", kParameterCompressionForms,
            "Codec of gathered parameters: a rank encodes its shards after the update, and decodes "
            "what a gather brings before it computes with it.")
         .example(R"("int8")"),
     number("reduce_bytes", "Bytes of a gradient's value as it is reduced.", io::above(0))
-        .by_default(4)
-        .because("gradients are reduced in 4 bytes"),
+        .by_default(4, "gradients are reduced in 4 bytes"),
     number("stored_bytes", "Bytes of a parameter as it is stored.", io::above(0)).by_default(4),
     number("optimizer_bytes",
            "Bytes of the optimizer's state for a parameter. The default is that "
@@ -201,15 +196,13 @@ inline constexpr std::array kLocalTrainingRows{
     of<&LocalTraining::fragments>(
         integer("Parts of the model that are synchronised one after the other during a round.",
                 io::at_least(1))
-            .by_default(1)
-            .example("4")
-            .because("the whole model is synchronised at once")),
+            .by_default(1, "the whole model is synchronised at once")
+            .example("4")),
     of<&LocalTraining::overlap_steps>(
         integer("Steps between sending a fragment and merging it, during which training goes on.",
                 io::at_least(0))
-            .by_default(0)
-            .example("1")
-            .because("training waits for every outer exchange")),
+            .by_default(0, "training waits for every outer exchange")
+            .example("1")),
     of<&LocalTraining::fragment_pattern>(
         word(kFragmentPatterns,
              "Layers of a fragment: every layer whose number has the same rest, or neighbours.")
@@ -223,17 +216,16 @@ inline constexpr std::array kLocalTrainingRows{
         word(kInnerTrainings, "A step of a round: one operation of a rank, with whatever happens "
                               "inside it, or synchronous training inside an island, which is a "
                               "node with exchanges over intra_network.")
-            .by_default("step")
-            .because("the times of the workload hold everything that happens in a step")),
+            .by_default("step",
+                        "the times of the workload hold everything that happens in a step")),
     of<&LocalTraining::outer_update>(
         number("Time of the outer update of all parameters, s.", io::at_least(0))
             .by_default(0)
             .example("0.05")),
     of<&LocalTraining::outer_value_bytes>(
         number("Bytes of a parameter's value in an outer exchange.", io::above(0))
-            .by_default(4)
-            .example("2")
-            .because("outer gradients have 4 bytes")),
+            .by_default(4, "outer gradients have 4 bytes")
+            .example("2")),
     by_hand<LocalTraining>(
         either("outer_compression", kOuterCompressionForms, "Codec of outer gradients.")
             .example(R"("int8")")),

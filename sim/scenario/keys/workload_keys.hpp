@@ -49,9 +49,9 @@ inline constexpr std::array kDevice{
         "utilization",
         "Share of the peak speed that is reached. The default is the median of 115 measured GPUs.",
         io::above_to(0, 1))
-        .by_default(layers::kUsualUtilization)
-        .example("0.5")
-        .because("median of 115 measured GPUs; give the share of the peak that yours reaches")};
+        .by_default(layers::kUsualUtilization,
+                    "median of 115 measured GPUs; give the share of the peak that yours reaches")
+        .example("0.5")};
 
 // The totals of a measured iteration: either the times of the two passes or their sum. They are
 // spread over the layers of a model in proportion to the arithmetic of each layer.
@@ -61,9 +61,8 @@ inline constexpr std::array kMeasured{
     number("compute_s", "Time of both together, s, which backward_factor splits.", io::above(0))
         .example("0.09"),
     integer("gpus", "GPUs of the run in which the times were measured.", io::at_least(1))
-        .by_default(1)
-        .example("8")
-        .because("measured with one GPU")};
+        .by_default(1, "measured with one GPU")
+        .example("8")};
 
 // One step of one GPU without communication, to which estimated times are scaled.
 inline constexpr std::array kMeasuredStep{
@@ -118,15 +117,14 @@ inline constexpr std::array kWorkload{
          "nothing, the scores of plain attention (selective), all but attention and every second "
          "matrix product (selective_op, as torchtitan does), or the forward pass of all layers "
          "but the output head (full: activation checkpointing).")
-        .by_default(layers::kRecomputes[layers::Recompute::none])
-        .example(R"("full")")
-        .because("activations are kept in memory"),
+        .by_default(layers::kRecomputes[layers::Recompute::none], "activations are kept in memory")
+        .example(R"("full")"),
     word("attention", layers::kAttentions,
          "How attention of a model is computed, which decides its memory: in pieces whose scores "
          "are not stored (FlashAttention), or with stored scores. Times do not depend on it.")
-        .by_default(layers::kAttentions[layers::Attention::flash])
-        .example(R"("plain")")
-        .because("scores of attention are not stored"),
+        .by_default(layers::kAttentions[layers::Attention::flash],
+                    "scores of attention are not stored")
+        .example(R"("plain")"),
     word("loss", layers::kLosses,
          "How the loss over the words of a model's output head is computed, which decides its "
          "memory: operation by operation (eager), by one compiled kernel, or in chunks of the "
@@ -153,14 +151,12 @@ inline constexpr std::array kWorkload{
         .example(R"({"forward_s": 0.03, "backward_s": 0.06})"),
     number("backward_factor", "Backward time of a model's layer, divided by its forward time.",
            io::at_least(0))
-        .by_default(2)
-        .example("2.5")
-        .because("backward as two forward passes"),
+        .by_default(2, "backward as two forward passes")
+        .example("2.5"),
     number("layer_overhead_s", "Time added to the forward pass of each layer of a model, s.",
            io::at_least(0))
-        .by_default(0)
-        .example("1e-5")
-        .because("layers cost their arithmetic alone"),
+        .by_default(0, "layers cost their arithmetic alone")
+        .example("1e-5"),
     integer("sequence_length", "Tokens per sample. The model table gives the default.",
             io::at_least(1))
         .nullable()
@@ -168,9 +164,8 @@ inline constexpr std::array kWorkload{
         .because("length of the model table"),
     integer("value_bytes", "Bytes of one gradient element of a model: 2 or 4.", io::at_least(1))
         .only(kValueSizes)
-        .by_default(4)
-        .example("2")
-        .because("gradients are float32"),
+        .by_default(4, "gradients are float32")
+        .example("2"),
     word("granularity", layers::kGranularities,
          "What a planner merges. The default is the granularity of the trace, else tensor.")
         .example(R"("tensor")")
