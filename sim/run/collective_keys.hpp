@@ -52,9 +52,8 @@ inline constexpr std::array kAnyCandidate{
 // Help lists the parameters in this order, too.
 inline constexpr std::array kCollectiveOptions{
     list("candidates", kAnyCandidate,
-         "Algorithms that auto chooses from. The default is all that fit.")
-        .sizes(1)
-        .example(R"(["ring", "lp"])"),
+         "Algorithms that auto chooses from. The default is all that fit.", R"(["ring", "lp"])")
+        .sizes(1),
     shared_option("block_bytes"),
     shared_row(kTraining, "servers")
         .says("Number of parameter servers.")
@@ -74,9 +73,9 @@ inline constexpr std::array kCollectiveOptions{
     shared_option("pipeline_chunks")};
 
 inline constexpr std::array kTensorLength{
-    integer("shapes", "Length of a dimension.").in(io::between(1, io::kMostExact)).example("64")};
+    integer("shapes", "Length of a dimension.", io::between(1, io::kMostExact), "64")};
 inline constexpr std::array kTensorShape{
-    list("shapes", kTensorLength, "Dimensions of one tensor.").sizes(1).example("[64, 32]")};
+    list("shapes", kTensorLength, "Dimensions of one tensor.", "[64, 32]").sizes(1)};
 
 // The range of `k` is wide, because k is checked against the number of values in a message, which
 // follows from bytes and value_bytes. The other bounds keep products of these numbers exact.
@@ -107,81 +106,76 @@ inline constexpr std::array kCollectiveCompression{
     shared_compression("exchange"),
     shared_compression("bytes_per_worker"),
     list("shapes", kTensorShape,
-         "Shapes of the tensors for powersgd. The default is one tensor of one dimension.")
-        .sizes(1)
-        .example("[[1024, 1024], [1000]]")};
+         "Shapes of the tensors for powersgd. The default is one tensor of one dimension.",
+         "[[1024, 1024], [1000]]")
+        .sizes(1)};
 
 inline constexpr std::array kRankBytes{
-    integer("sizes", "Bytes of one rank.").in(io::between(0, io::kMostExact)).example("1000")};
+    integer("sizes", "Bytes of one rank.", io::between(0, io::kMostExact), "1000")};
 inline constexpr std::array kSizesForms{
-    list("sizes", kRankBytes, "One number for every rank.").example("[1000, 2000]"),
-    text("sizes", "File with the list.").example(R"("sizes.json")")};
+    list("sizes", kRankBytes, "One number for every rank.", "[1000, 2000]"),
+    text("sizes", "File with the list.", R"("sizes.json")")};
 
 inline constexpr std::array kEntryForms{
-    list("enter_s", io::keys::kRankEntry, "One time for every rank.").example("[0, 0.001]"),
-    text("enter_s", "File with the list.").example(R"("entry.json")")};
-inline constexpr std::array kLate{number("late_s", "Time by which one rank enters later, s.")
-                                      .in(io::at_least(0))
-                                      .example("0.001")};
+    list("enter_s", io::keys::kRankEntry, "One time for every rank.", "[0, 0.001]"),
+    text("enter_s", "File with the list.", R"("entry.json")")};
+inline constexpr std::array kLate{
+    number("late_s", "Time by which one rank enters later, s.", io::at_least(0), "0.001")};
 
 inline constexpr std::array kLinksForms{
     object("links", io::keys::kLinksKeys, "The links themselves, as in a file of kind links."),
-    text("links", "File of kind links.").example(R"("links.json")")};
+    text("links", "File of kind links.", R"("links.json")")};
 
 inline constexpr std::array kCollectiveFileKeys{
     word("op", collectives::kOps, "Operation.").required(),
     word("algorithm", collective_algorithms,
          "Algorithm of the operation, auto for the fastest, library for what a collective library "
-         "does, or a compressed all-reduce.")
-        .example(R"("ring")")
+         "does, or a compressed all-reduce.",
+         R"("ring")")
         .required(),
-    integer("ranks", "Number of ranks.").in(io::between(1, kMaxRanks)).example("8"),
-    text("shape", "Nodes and GPUs per node, such as 10x8, instead of ranks and gpus_per_node.")
-        .example(R"("10x8")"),
+    integer("ranks", "Number of ranks.", io::between(1, kMaxRanks), "8"),
+    text("shape", "Nodes and GPUs per node, such as 10x8, instead of ranks and gpus_per_node.",
+         R"("10x8")"),
     integer("bytes",
             "Bytes of the vector, for reduce_scatter and allgather of the whole buffer, for "
             "alltoall of "
-            "the send buffer of one rank, and for a compressed exchange of the dense gradient.")
-        .in(io::between(0, io::kMostExact))
-        .example("100000000"),
-    integer("elements", "Elements of the vector, instead of bytes.")
-        .in(io::between(0, io::kMostExact))
-        .example("25000000"),
+            "the send buffer of one rank, and for a compressed exchange of the dense gradient.",
+            io::between(0, io::kMostExact), "100000000"),
+    integer("elements", "Elements of the vector, instead of bytes.", io::between(0, io::kMostExact),
+            "25000000"),
     word("element_type", nccl::kElementTypes,
          "Type of the elements. It gives the bytes of an element and, with algorithm library, says "
          "whether the switch of a node can add them.")
         .by_default("fp32"),
-    either("sizes", kSizesForms, "Bytes of every rank of an allgatherv, instead of bytes.")
-        .example("[1000, 2000]"),
+    either("sizes", kSizesForms, "Bytes of every rank of an allgatherv, instead of bytes.",
+           "[1000, 2000]"),
     integer("root", "Rank that a broadcast starts from, or that a reduce ends at.")
         .in(io::between(0, kMaxRanks))
         .by_default(0),
     either("network", kCollectiveNetworkForms, shared_row(kCluster, "network").sentence)
         .example(kNetworkForms.front().example_json),
     either("links", kLinksForms,
-           "Latency and bandwidth of single pairs of ranks, and numbers of single ranks.")
-        .example(R"("links.json")"),
+           "Latency and bandwidth of single pairs of ranks, and numbers of single ranks.",
+           R"("links.json")"),
     either("enter_s", kEntryForms,
-           "When every rank enters, s; it replaces the times of links. The default is 0.")
-        .example("[0, 0.001]"),
-    map("late_s", kLate, "Ranks that enter later than otherwise, and by how much, {rank: seconds}.")
-        .named_like("^[0-9]+$")
-        .example(R"({"3": 0.001})"),
+           "When every rank enters, s; it replaces the times of links. The default is 0.",
+           "[0, 0.001]"),
+    map("late_s", kLate, "Ranks that enter later than otherwise, and by how much, {rank: seconds}.",
+        R"({"3": 0.001})")
+        .named_like("^[0-9]+$"),
     either("topology", kTopologyForms,
            "Hosts, switches and links that messages share (method events); latency and bandwidth "
-           "of network come on top.")
-        .example(R"("leaf_spine_2to1")"),
+           "of network come on top.",
+           R"("leaf_spine_2to1")"),
     integer("gpus_per_node",
             "Ranks of a node. The default is that of shape or preset, or of a machine of the "
-            "topology, else 1.")
-        .in(io::between(1, kMaxRanks))
-        .example("8"),
+            "topology, else 1.",
+            io::between(1, kMaxRanks), "8"),
     kRanksPerNode,
     integer("nics_per_node",
             "Network interfaces of a node, which its ranks share. The default is that of the "
-            "preset, but not more than one per rank of a node, else 1.")
-        .in(io::between(1, kMaxRanks))
-        .example("4"),
+            "preset, but not more than one per rank of a node, else 1.",
+            io::between(1, kMaxRanks), "4"),
     shared_row(kCluster, "nvlink_domain_nodes"),
     kNvlsRate,
     kNvlsStartup,
@@ -190,10 +184,9 @@ inline constexpr std::array kCollectiveFileKeys{
         .example(shared_row(kCluster, "intra_network").example_json),
     kPresetKey,
     kLibraryKey,
-    object("options", kCollectiveOptions, "How the algorithm runs.")
-        .example(R"({"cost_form": "paper"})"),
-    object("compression", kCollectiveCompression, "What a compressed exchange sends.")
-        .example(R"({"density": 0.001})"),
+    object("options", kCollectiveOptions, "How the algorithm runs.", R"({"cost_form": "paper"})"),
+    object("compression", kCollectiveCompression, "What a compressed exchange sends.",
+           R"({"density": 0.001})"),
     word("method", collectives::kAskedMethods,
          "Evaluator: auto takes the cheapest that is exact, all takes all of them.")
         .by_default("auto"),

@@ -14,82 +14,68 @@ inline constexpr double kMostPeriod = 1e9; // protect/every, packets
 inline constexpr double kMostPaths = 1e9;  // via, the number of a path
 
 inline constexpr std::array kFlowHostForms{
-    integer("host", "Number of the host.").in(io::at_least(0)).example("0"),
-    text("host", "Name of the host.").example(R"("h0")")};
+    integer("host", "Number of the host.", io::at_least(0), "0"),
+    text("host", "Name of the host.", R"("h0")")};
 
 inline constexpr std::array kProtectKeys{
-    integer("every", "Period of protected packets.")
-        .in(io::between(1, kMostPeriod))
-        .example("2")
-        .required(),
+    integer("every", "Period of protected packets.", io::between(1, kMostPeriod), "2").required(),
     integer("offset", "Packets with number mod every = offset are protected; below every.")
         .in(io::between(0, kMostPeriod))
         .by_default(0)};
 
-inline constexpr std::array kPathLinks{
-    either("path", kLink, "A link, by number or name.").example("0")};
+inline constexpr std::array kPathLinks{either("path", kLink, "A link, by number or name.", "0")};
 
 // The keys that single and generated flows share.
 inline constexpr std::array kFlowTraits{
-    integer("size_bytes", "Bytes of a flow. Either this or packets is given.")
-        .in(io::between(0, io::kMostExact))
-        .example("65536"),
-    integer("packets", "Full packets of a flow, instead of size_bytes.")
-        .in(io::between(0, kMostPacketsOfFlow))
-        .example("1000"),
-    number("start_s", "When the flow starts, s.")
-        .in(io::between(0, links::kMostSeconds))
-        .by_default(0)
-        .example("0.001"),
+    integer("size_bytes", "Bytes of a flow. Either this or packets is given.",
+            io::between(0, io::kMostExact), "65536"),
+    integer("packets", "Full packets of a flow, instead of size_bytes.",
+            io::between(0, kMostPacketsOfFlow), "1000"),
+    number("start_s", "When the flow starts, s.", io::between(0, links::kMostSeconds), "0.001")
+        .by_default(0),
     integer("priority",
             "Queue of the flow; queue 1 is served first. It is below queues of the packet block.")
         .in(io::between(1, 7))
         .by_default(1),
-    number("weight", "Share of a link in proportion to the other flows, at the flow level.")
-        .in(io::above(0))
-        .by_default(1)
-        .example("2"),
+    number("weight", "Share of a link in proportion to the other flows, at the flow level.",
+           io::above(0), "2")
+        .by_default(1),
     number("rate_cap_Bps",
-           "Highest rate of the flow, bytes/s, at the flow level. The default is none.")
-        .in(io::above(0))
-        .example("2.5e8"),
+           "Highest rate of the flow, bytes/s, at the flow level. The default is none.",
+           io::above(0), "2.5e8"),
     object("protect", kProtectKeys,
            "Which packets are protected, at the packet level; the others are droppable. The "
-           "default is all.")
-        .example(R"({"every": 2})")};
+           "default is all.",
+           R"({"every": 2})")};
 
 // A single flow names its two hosts. The network chooses its path unless `via` or `path` is given.
 inline constexpr std::array kSingleFlowKeys{
-    either("src", kFlowHostForms, "Host that sends, by number or name.").example("0").required(),
-    either("dst", kFlowHostForms, "Host that receives, by number or name.").example("4").required(),
+    either("src", kFlowHostForms, "Host that sends, by number or name.", "0").required(),
+    either("dst", kFlowHostForms, "Host that receives, by number or name.", "4").required(),
     integer("via",
             "Number of the spine that the flow crosses in a leaf-spine; in other topologies the "
-            "choice at every switch among its links on shortest paths.")
-        .in(io::between(0, kMostPaths))
-        .example("0"),
-    list("path", kPathLinks, "Links one after the other from src to dst, instead of via.")
-        .example("[0, 16, 19, 9]")};
+            "choice at every switch among its links on shortest paths.",
+            io::between(0, kMostPaths), "0"),
+    list("path", kPathLinks, "Links one after the other from src to dst, instead of via.",
+         "[0, 16, 19, 9]")};
 
 inline constexpr std::array kGeneratedFlowsKeys{
     word("generate", kFlowRules,
          "incast: hosts 0 to senders - 1 send to host senders; permutation: every host sends to "
          "one host and receives from one; all_to_all: every host sends to every other.")
         .required(),
-    integer("senders", "Sending hosts of an incast, which needs the key.")
-        .in(io::at_least(1))
-        .example("8")};
+    integer("senders", "Sending hosts of an incast, which needs the key.", io::at_least(1), "8")};
 
 inline constexpr io::Key kSingleFlow =
-    object("flow", kSingleFlowKeys, "One flow.")
+    object("flow", kSingleFlowKeys, "One flow.", R"({"src": 0, "dst": 4, "size_bytes": 1460000})")
         .and_also(kFlowTraits)
-        .exactly_one("size_bytes|packets")
-        .example(R"({"src": 0, "dst": 4, "size_bytes": 1460000})");
+        .exactly_one("size_bytes|packets");
 
 inline constexpr io::Key kGeneratedFlows =
-    object("flows", kGeneratedFlowsKeys, "Flows that a rule makes.")
+    object("flows", kGeneratedFlowsKeys, "Flows that a rule makes.",
+           R"({"generate": "incast", "senders": 8, "size_bytes": 65536})")
         .and_also(kFlowTraits)
-        .exactly_one("size_bytes|packets")
-        .example(R"({"generate": "incast", "senders": 8, "size_bytes": 65536})");
+        .exactly_one("size_bytes|packets");
 
 inline constexpr std::array kFlowForms{kSingleFlow, kGeneratedFlows};
 inline constexpr std::array kFlowEntry{either("flows", kFlowForms, "One flow, or many by a rule.")};
@@ -111,28 +97,26 @@ inline constexpr std::array kFlowNetwork{
     kPacketObject};
 
 inline constexpr std::array kFlowLimits{
-    number("simulated_s", "Longest simulated time, s; a run that needs longer is an error.")
-        .in(io::above_to(0, links::kMostSeconds))
-        .by_default(1000)
-        .example("10")};
+    number("simulated_s", "Longest simulated time, s; a run that needs longer is an error.",
+           io::above_to(0, links::kMostSeconds), "10")
+        .by_default(1000)};
 
 inline constexpr std::array kFlowsKeys{
-    either("topology", kFlowTopologyForms, "Hosts, switches and links.")
-        .example(kTopologyForms.back().example_json)
+    either("topology", kFlowTopologyForms, "Hosts, switches and links.",
+           kTopologyForms.back().example_json)
         .required(),
-    object("network", kFlowNetwork, "How flows share the network.")
-        .example(R"({"model": "packet", "packet": {"transport": "dctcp"}})"),
-    list("flows", kFlowEntry, "Flows. The id of a flow is its place in the expanded list, from 0.")
-        .example(R"([{"src": 0, "dst": 4, "size_bytes": 1460000}])")
+    object("network", kFlowNetwork, "How flows share the network.",
+           R"({"model": "packet", "packet": {"transport": "dctcp"}})"),
+    list("flows", kFlowEntry, "Flows. The id of a flow is its place in the expanded list, from 0.",
+         R"([{"src": 0, "dst": 4, "size_bytes": 1460000}])")
         .required(),
-    number("start_jitter_s", "Every start is later by a random part of this time, s.")
-        .in(io::between(0, links::kMostSeconds))
-        .by_default(0)
-        .example("5e-6"),
+    number("start_jitter_s", "Every start is later by a random part of this time, s.",
+           io::between(0, links::kMostSeconds), "5e-6")
+        .by_default(0),
     integer("seed", "Seed of paths, permutations, jitter and random losses.")
         .in(io::between(0, io::kMostExact))
         .by_default(1),
-    object("limits", kFlowLimits, "Bounds of a run.").example(R"({"simulated_s": 10})"),
+    object("limits", kFlowLimits, "Bounds of a run.", R"({"simulated_s": 10})"),
     kAllowUnusual};
 
 inline constexpr io::Key kFlows =

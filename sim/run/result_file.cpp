@@ -106,7 +106,7 @@ constexpr auto kNetwork = std::to_array<Written<Network>>({
      }},
 });
 
-constexpr std::array kOneWarning{text("warnings", "One warning.").example(R"("the GPU was idle")")};
+constexpr std::array kOneWarning{text("warnings", "One warning.", R"("the GPU was idle")")};
 
 // A list that grows with the workload: it is written element by element.
 struct LongList {
@@ -142,10 +142,7 @@ constexpr auto kResult = std::to_array<Written<Result>>({
     {integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
      [](const Result&) -> Json { return 1; }},
     {text("kind", "Kind of the file.").required(), [](const Result&) -> Json { return kKind; }},
-    {object("scenario", {}, "The scenario with every default filled in.")
-         .open()
-         .example("{}")
-         .required(),
+    {object("scenario", {}, "The scenario with every default filled in.", "{}").open().required(),
      [](const Result& r) { return scenario_tree(*r.scenario); }},
     {word("method", evaluators_used, "Evaluator used.").required(), io::value_of<&Result::method>},
     {word("provenance", layers::kProvenances, "Origin of the layer times.").required(),
@@ -156,7 +153,7 @@ constexpr auto kResult = std::to_array<Written<Result>>({
      [](const Result& r) {
        return r.scenario->workload.interval ? io::write(kEstimate, *r.scenario) : Json();
      }},
-    {text("label", "Label of the network profile.").example(R"("default")").nullable().required(),
+    {text("label", "Label of the network profile.", R"("default")").nullable().required(),
      [](const Result& r) { return io::text_or_null(r.scenario->cluster.network.label); }},
     {object("calibration", io::kKeysOf<kCalibration>, "The network profile used.")
          .nullable()

@@ -19,8 +19,7 @@ inline constexpr std::array<std::string_view, 5> kProgramCollectives{
     "allreduce", "reduce", "broadcast", "reduce_scatter", "allgather"};
 
 inline constexpr std::array kProgramStreamKeys{
-    text("name", "Name of the stream; compute, reduce and gather are customary.")
-        .example(R"("compute")")
+    text("name", "Name of the stream; compute, reduce and gather are customary.", R"("compute")")
         .required(),
     word("discipline", programs::kDisciplines,
          "fifo: one operation after the other, in the order of the list; priority: the message of "
@@ -29,8 +28,7 @@ inline constexpr std::array kProgramStreamKeys{
     integer("credit_bytes",
             "A priority stream sends its next message while fewer bytes than this are in flight. "
             "The default is no limit.",
-            io::between(1, io::kMostExact))
-        .example("4000000"),
+            io::between(1, io::kMostExact), "4000000"),
     integer("concurrency", "Messages at a time on a stream at_once.", io::between(1, 1 << 20))
         .by_default(2),
     word("channel_shares", buckets::kChannelShares,
@@ -48,15 +46,15 @@ inline constexpr std::array kProgramWaitPart{
     any("waits", "Id of the operation, iterations back, \"all\" to wait for every rank, and the "
                  "number of first iterations in which the wait holds.")};
 inline constexpr std::array kProgramWait{
-    list("waits", kProgramWaitPart, "One wait.").sizes(2, 4).example(R"(["X1", 1])")};
-inline constexpr std::array kProgramApplied{
-    list("applies", kProgramWaitPart, "An exchange and how many iterations ago it ran.")
-        .sizes(2, 2)
-        .example(R"(["X1", 0])")};
+    list("waits", kProgramWaitPart, "One wait.", R"(["X1", 1])").sizes(2, 4)};
+inline constexpr std::array kProgramApplied{list("applies", kProgramWaitPart,
+                                                 "An exchange and how many iterations ago it ran.",
+                                                 R"(["X1", 0])")
+                                                .sizes(2, 2)};
 
 inline constexpr std::array kProgramOperationKeys{
-    text("id", "Name of the operation, unique in the file.").example(R"("F1")").required(),
-    text("stream", "Name of the stream that it runs on.").example(R"("compute")").required(),
+    text("id", "Name of the operation, unique in the file.", R"("F1")").required(),
+    text("stream", "Name of the stream that it runs on.", R"("compute")").required(),
     word("type", programs::kOperationTypes,
          "compute: work of the device; delay: time during which nothing computes; exchange: a "
          "message between ranks.")
@@ -65,13 +63,11 @@ inline constexpr std::array kProgramOperationKeys{
          "What the operation is for; shares and overlap are by kind. The default is the collective "
          "of an exchange, else other."),
     number("seconds", "Duration of compute and delay, s; required for them.",
-           io::between(0, kMostTime))
-        .example("0.002"),
+           io::between(0, kMostTime), "0.002"),
     number("startup_s", "Start-up of an exchange, s; with data_s instead of a collective.",
-           io::between(0, kMostTime))
-        .example("0.0001"),
-    number("data_s", "Time of an exchange after its start-up, s.", io::between(0, kMostTime))
-        .example("0.004"),
+           io::between(0, kMostTime), "0.0001"),
+    number("data_s", "Time of an exchange after its start-up, s.", io::between(0, kMostTime),
+           "0.004"),
     word("collective", kProgramCollectives,
          "The exchange is this collective of so many bytes on the cluster of the file, which gives "
          "its time."),
@@ -81,9 +77,8 @@ inline constexpr std::array kProgramOperationKeys{
     integer("bytes",
             "Bytes of the whole buffer of the collective (alltoall: of the send buffer of one "
             "rank), or of a message on a priority stream, which take part of the credit.",
-            io::between(0, io::kMostExact))
-        .by_default(0)
-        .example("1000000"),
+            io::between(0, io::kMostExact), "1000000")
+        .by_default(0),
     text("group",
          "Ranks that exchange with each other: all, a group of the file, or of its cluster node "
          "(the ranks of one node) and replica (the ranks with the same place in their nodes).")
@@ -100,16 +95,14 @@ inline constexpr std::array kProgramOperationKeys{
     list("applies", kProgramApplied, "Exchanges whose gradients an update uses."),
     list("waits", kProgramWait,
          "Operations that must have ended: [id, iterations back] of the same rank, or with \"all\" "
-         "of every rank; a number at the end limits the wait to so many first iterations.")
-        .example(R"([["B1", 0]])"),
-    integer("unit", "Bucket or sharding unit, from 0.", io::between(0, 0x1p30)).example("0"),
+         "of every rank; a number at the end limits the wait to so many first iterations.",
+         R"([["B1", 0]])"),
+    integer("unit", "Bucket or sharding unit, from 0.", io::between(0, 0x1p30), "0"),
     integer("first_layer", "First layer that the operation works on, from 0.",
-            io::between(0, 0x1p30))
-        .example("0"),
+            io::between(0, 0x1p30), "0"),
     integer("last_layer", "Last layer that the operation works on. The default is first_layer.",
-            io::between(0, 0x1p30))
-        .example("0"),
-    integer("micro_batch", "Micro-batch, from 0.", io::between(0, 0x1p30)).example("0")};
+            io::between(0, 0x1p30), "0"),
+    integer("micro_batch", "Micro-batch, from 0.", io::between(0, 0x1p30), "0")};
 
 inline constexpr std::array kProgramStream{
     object("streams", kProgramStreamKeys, "A stream; every rank has its own copy.")};
@@ -117,56 +110,52 @@ inline constexpr std::array kProgramOperation{
     object("operations", kProgramOperationKeys, "An operation of one iteration.")};
 
 inline constexpr std::array kProgramRank{
-    integer("groups", "A rank.", io::between(0, kMaxRanks)).example("0")};
+    integer("groups", "A rank.", io::between(0, kMaxRanks), "0")};
 inline constexpr std::array kProgramPart{
-    list("groups", kProgramRank, "Ranks that exchange with each other.").example("[0, 1]")};
+    list("groups", kProgramRank, "Ranks that exchange with each other.", "[0, 1]")};
 inline constexpr std::array kProgramGroup{
-    list("groups", kProgramPart, "Parts of the ranks; every rank is in one.")
-        .example("[[0, 1], [2, 3]]")};
+    list("groups", kProgramPart, "Parts of the ranks; every rank is in one.", "[[0, 1], [2, 3]]")};
 
 inline constexpr std::array kOverlapOfKind{
-    number("compute", "Slowdown of operations of this kind.", io::between(1, kMostTime))
-        .example("1.5")};
+    number("compute", "Slowdown of operations of this kind.", io::between(1, kMostTime), "1.5")};
 inline constexpr std::array kOverlapComputeForms{
-    number("compute", "Slowdown of all computing.", io::between(1, kMostTime)).example("1.5"),
+    number("compute", "Slowdown of all computing.", io::between(1, kMostTime), "1.5"),
     map("compute", kOverlapOfKind,
-        "Slowdown by kind of operation; \"*\" stands for all others, 1 without it.")
-        .example(R"({"*": 1.1, "backward": 1.5})")};
+        "Slowdown by kind of operation; \"*\" stands for all others, 1 without it.",
+        R"({"*": 1.1, "backward": 1.5})")};
 inline constexpr std::array kProgramOverlapKeys{
     either("compute", kOverlapComputeForms,
            "How many times slower computing is while an exchange of the same rank is under way. "
-           "The default is 1.")
-        .example("1.5"),
+           "The default is 1.",
+           "1.5"),
     number("exchange",
            "How many times slower the data of an exchange are while one of its ranks computes.",
            io::between(1, kMostTime))
         .by_default(1)};
 
 inline constexpr std::array kProgramKeys{
-    list("streams", kProgramStream, "Streams of every rank.")
+    list("streams", kProgramStream, "Streams of every rank.",
+         R"([{"name": "compute"}, {"name": "reduce"}])")
         .sizes(1)
-        .example(R"([{"name": "compute"}, {"name": "reduce"}])")
         .required(),
-    map("groups", kProgramGroup, "Partitions of the ranks, by name.")
-        .example(R"({"node": [[0, 1], [2, 3]]})"),
+    map("groups", kProgramGroup, "Partitions of the ranks, by name.",
+        R"({"node": [[0, 1], [2, 3]]})"),
     list("operations", kProgramOperation,
-         "Operations of one iteration, in the order in which they are issued.")
+         "Operations of one iteration, in the order in which they are issued.",
+         R"([{"id": "S", "stream": "compute", "type": "compute", "seconds": 0.1, "waits": []}])")
         .sizes(1)
-        .example(
-            R"([{"id": "S", "stream": "compute", "type": "compute", "seconds": 0.1, "waits": []}])")
         .required(),
-    text("marker", "Id of the operation whose ends count iterations.").example(R"("S")").required(),
+    text("marker", "Id of the operation whose ends count iterations.", R"("S")").required(),
     integer("tail", "Operations at the end of the list that run once, after the last iteration.",
             io::between(0, static_cast<double>(programs::kMaxOperations)))
         .by_default(0),
     integer("steps", "Optimizer steps of one iteration of the program.", io::between(1, 0x1p30))
         .by_default(1),
     object("overlap", kProgramOverlapKeys,
-           "How computing and communication slow each other. The default is that they do not.")
-        .example(R"({"compute": 1.5})"),
+           "How computing and communication slow each other. The default is that they do not.",
+           R"({"compute": 1.5})"),
     integer("ranks", "Ranks that run the program. The default is those of the cluster, else 1.",
-            io::between(1, kMaxRanks))
-        .example("4"),
+            io::between(1, kMaxRanks), "4"),
     object("cluster", kCluster,
            "Machines and network, as in a scenario; collectives take their time from them."),
     integer("iterations", "Iterations of a run.", io::between(2, kMostProgramIterations))
@@ -174,8 +163,7 @@ inline constexpr std::array kProgramKeys{
     integer("discard_iterations",
             "Iterations that the mean period of a simulated run leaves out, below iterations. The "
             "default is half of them.",
-            io::between(1, kMostProgramIterations))
-        .example("50"),
+            io::between(1, kMostProgramIterations), "50"),
     kAllowUnusual};
 
 inline constexpr io::Key kProgram =

@@ -11,46 +11,36 @@ namespace stepsim::study::keys {
 inline constexpr double kMostBreakEvenRanks = 1 << 20;
 
 inline constexpr std::array kBandwidth{
-    number("bandwidth_Bps", "Bytes per second and direction.").in(io::above(0)).example("1.25e9")};
+    number("bandwidth_Bps", "Bytes per second and direction.", io::above(0), "1.25e9")};
 
 inline constexpr std::array kBreakEvenKeys{
-    integer("ranks", "Number of workers.")
-        .in(io::between(2, kMostBreakEvenRanks))
-        .example("16")
+    integer("ranks", "Number of workers.", io::between(2, kMostBreakEvenRanks), "16").required(),
+    number("latency_s", "Time per message, s.", io::at_least(0), "5e-5").required(),
+    integer("gradient_bytes", "Bytes of the dense gradient.", io::between(1, io::kMostExact),
+            "100000000")
         .required(),
-    number("latency_s", "Time per message, s.").in(io::at_least(0)).example("5e-5").required(),
-    integer("gradient_bytes", "Bytes of the dense gradient.")
-        .in(io::between(1, io::kMostExact))
-        .example("100000000")
-        .required(),
-    number("forward_s", "Time of the forward pass of an iteration, s.")
-        .in(io::at_least(0))
-        .example("0.05")
+    number("forward_s", "Time of the forward pass of an iteration, s.", io::at_least(0), "0.05")
         .required(),
     number("backward_s",
            "Time of the backward pass of an iteration, behind which dense training hides its "
-           "exchange, s.")
-        .in(io::at_least(0))
-        .example("0.1")
+           "exchange, s.",
+           io::at_least(0), "0.1")
         .required(),
-    number("overlap_slowdown", "Factor on the backward pass while messages travel.")
-        .in(io::at_least(1))
-        .by_default(1)
-        .example("1.05"),
-    integer("bucket_bytes", "Bytes of a bucket of the dense exchange that is overlapped.")
-        .in(io::between(1, io::kMostExact))
-        .by_default(programs::BreakEvenProblem{}.bucket_bytes)
-        .example("25000000"),
-    either("compression", kCompressionForms, "Compression of gradients.")
-        .example(kCompressionObject.example_json)
+    number("overlap_slowdown", "Factor on the backward pass while messages travel.",
+           io::at_least(1), "1.05")
+        .by_default(1),
+    integer("bucket_bytes", "Bytes of a bucket of the dense exchange that is overlapped.",
+            io::between(1, io::kMostExact), "25000000")
+        .by_default(programs::BreakEvenProblem{}.bucket_bytes),
+    either("compression", kCompressionForms, "Compression of gradients.",
+           kCompressionObject.example_json)
         .required(),
     number("encode_decode_s",
            "Time to compress, stage, merge and scatter in an iteration, s. The default follows "
-           "from the costs of the compression.")
-        .in(io::at_least(0))
-        .example("0.05"),
-    list("bandwidth_Bps", kBandwidth, "Bandwidths at which the times are printed.")
-        .example("[5e8, 1.25e9]")};
+           "from the costs of the compression.",
+           io::at_least(0), "0.05"),
+    list("bandwidth_Bps", kBandwidth, "Bandwidths at which the times are printed.",
+         "[5e8, 1.25e9]")};
 
 inline constexpr io::Key kBreakEven =
     object("compression_breakeven", kBreakEvenKeys,

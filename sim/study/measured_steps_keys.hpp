@@ -12,23 +12,22 @@ inline constexpr std::array kMeasuredScenario{
     object("scenario", {}, "The scenario itself.").open()};
 inline constexpr std::array kMeasuredStepKeys{
     either("scenario", kMeasuredScenario,
-           "The scenario of the step, with the network that the fit starts from.")
-        .example(R"("two-layers.scenario.json")")
+           "The scenario of the step, with the network that the fit starts from.",
+           R"("two-layers.scenario.json")")
         .required(),
-    word("schedule", schedules, "Schedule of the step; the default is that of the scenario.")
-        .example(R"("wfbp")"),
-    number("step_s", "Measured time of the step, s.").in(io::above(0)).example("1.2334").required(),
-    text("source", "Where this number comes from.").example(R"("table 3")")};
+    word("schedule", schedules, "Schedule of the step; the default is that of the scenario.",
+         R"("wfbp")"),
+    number("step_s", "Measured time of the step, s.", io::above(0), "1.2334").required(),
+    text("source", "Where this number comes from.", R"("table 3")")};
 inline constexpr std::array kMeasuredStepRow{
     object("rows", kMeasuredStepKeys, "One measured step.")};
 
 inline constexpr std::array kMeasuredStepsKeys{
-    text("source", "Where the numbers come from.").example(R"("our own runs, 2026-01-31")"),
-    text("note", "A remark for readers of the file.").example(R"("means of 50 steps")"),
-    list("rows", kMeasuredStepRow, "Measured steps on one network.")
+    text("source", "Where the numbers come from.", R"("our own runs, 2026-01-31")"),
+    text("note", "A remark for readers of the file.", R"("means of 50 steps")"),
+    list("rows", kMeasuredStepRow, "Measured steps on one network.",
+         R"([{"scenario": "two-layers.scenario.json", "schedule": "wfbp", "step_s": 0.05}])")
         .sizes(1)
-        .example(
-            R"([{"scenario": "two-layers.scenario.json", "schedule": "wfbp", "step_s": 0.05}])")
         .required()};
 inline constexpr io::Key kMeasuredSteps =
     object("measured_steps", kMeasuredStepsKeys, "Measured times of steps, to fit a slowdown to.");

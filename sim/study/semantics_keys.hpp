@@ -11,18 +11,18 @@ namespace stepsim::study::keys {
 using namespace io::rows;
 
 inline constexpr std::array kIndex{
-    integer("index", "Index of an entry, from 0.").in(io::at_least(0)).example("4")};
+    integer("index", "Index of an entry, from 0.", io::at_least(0), "4")};
 inline constexpr std::array kValue{number("value", "A value.").plain().example("3.5")};
 
 inline constexpr std::array kEntriesKeys{
-    list("index", kIndex, "Indices, strictly ascending.").example("[0, 4]").required(),
-    list("value", kValue, "As many values.").example("[10, 3.5]").required()};
+    list("index", kIndex, "Indices, strictly ascending.", "[0, 4]").required(),
+    list("value", kValue, "As many values.", "[10, 3.5]").required()};
 
-inline constexpr io::Key kEntries = object("vector", kEntriesKeys, "The entries that are not zero.")
-                                        .example(R"({"index": [0, 4], "value": [10, 3.5]})");
+inline constexpr io::Key kEntries = object("vector", kEntriesKeys, "The entries that are not zero.",
+                                           R"({"index": [0, 4], "value": [10, 3.5]})");
 
 inline constexpr std::array kVectorForms{
-    list("vector", kValue, "All values.").example("[10, 0, 0, 0, 3.5]"), kEntries};
+    list("vector", kValue, "All values.", "[10, 0, 0, 0, 3.5]"), kEntries};
 
 [[nodiscard]] constexpr io::Key vector_key(std::string_view name, std::string_view sentence) {
   return either(name, kVectorForms, sentence).example(R"({"index": [0, 4], "value": [10, 3.5]})");
@@ -40,40 +40,33 @@ using namespace io::rows;
 inline constexpr double kMostSemanticRanks = 1 << 20;
 inline constexpr double kMostDims = 0x1p32;
 
-inline constexpr std::array kGradientsOfIteration{
-    list("gradients", kVectorElement, "The vectors of an iteration, one per rank.")
-        .example("[[10, 0, 0, 0, 3.5]]")};
+inline constexpr std::array kGradientsOfIteration{list("gradients", kVectorElement,
+                                                       "The vectors of an iteration, one per rank.",
+                                                       "[[10, 0, 0, 0, 3.5]]")};
 
 inline constexpr std::array kSemanticsKeys{
     word("method", collectives::kSparseMethods, "How the selections are combined.").required(),
-    integer("ranks", "Number of ranks.")
-        .in(io::between(1, kMostSemanticRanks))
-        .example("4")
-        .required(),
-    integer("dims", "Length of a dense vector.")
-        .in(io::between(1, kMostDims))
-        .example("7")
-        .required(),
-    integer("k", "Entries that a rank selects and a merge keeps, at most dims.")
-        .in(io::between(1, kMostDims - 1))
-        .example("2")
+    integer("ranks", "Number of ranks.", io::between(1, kMostSemanticRanks), "4").required(),
+    integer("dims", "Length of a dense vector.", io::between(1, kMostDims), "7").required(),
+    integer("k", "Entries that a rank selects and a merge keeps, at most dims.",
+            io::between(1, kMostDims - 1), "2")
         .required(),
     word("residual_mask", collectives::kResidualMasks,
          "Entries that return to the residual: final means those whose index is not in the result, "
          "and some may be lost; per_round means those that a merge cut.")
         .by_default("final"),
-    list("gradients", kGradientsOfIteration, "Gradients by iteration and rank.")
+    list("gradients", kGradientsOfIteration, "Gradients by iteration and rank.",
+         "[[[10, 0, 0, 0, 3.5]]]")
         .sizes(1)
-        .example("[[[10, 0, 0, 0, 3.5]]]")
         .required(),
     list("initial_residual", kVectorElement,
-         "Residual of every rank before the first iteration. The default is zero.")
-        .example("[[10, 0, 0, 0, 3.5]]"),
+         "Residual of every rank before the first iteration. The default is zero.",
+         "[[10, 0, 0, 0, 3.5]]"),
     object("expected", kSemanticsResult,
            "What should come out: any part of the result, where null stands for anything. "
-           "The list of iterations may end early.")
-        .partial()
-        .example(R"({"iterations": [{"final": {"index": [0, 4], "value": [10, 3.5]}}]})")};
+           "The list of iterations may end early.",
+           R"({"iterations": [{"final": {"index": [0, 4], "value": [10, 3.5]}}]})")
+        .partial()};
 
 inline constexpr io::Key kSemantics =
     object("sparse_semantics", kSemanticsKeys,

@@ -151,7 +151,7 @@ constexpr auto kSemanticsRows = std::to_array<Written<SemanticsRun>>({
           "Mask that the next iteration started from.")
          .required(),
      [](const SemanticsRun& run) { return Json(collectives::kResidualMasks[run.file.mask]); }},
-    {list("iterations", kIterationObject, "Iterations in order.").example("[]").required(),
+    {list("iterations", kIterationObject, "Iterations in order.", "[]").required(),
      [](const SemanticsRun& run) {
        return Json(io::write_each(run.steps, [&](const FeedbackStep& step) {
          return io::write(kIteration, SemanticsStep{step, run.file.k});

@@ -146,10 +146,9 @@ constexpr auto kRun = std::to_array<io::Written<ReportedRun>>({
      io::value_of<&ReportedRun::sentences>},
     {list("warnings", kWarning, "What to know about the result.").required(),
      [](const ReportedRun& run) { return io::list_of(run.result.warnings); }},
-    {object("scenario", {}, "The scenario, which stepsim run takes (schema scenario).")
+    {object("scenario", {}, "The scenario, which stepsim run takes (schema scenario).", "{}")
          .open()
-         .required()
-         .example("{}"),
+         .required(),
      io::value_of<&ReportedRun::scenario>},
 });
 constexpr Key kReportResult = object("report_result", io::kKeysOf<kRun>,

@@ -4,10 +4,12 @@
 // the pages about keys are written from it.
 //
 //     constexpr std::array kLimits{
-//         number("simulated_s", "Longest simulated time, s.").in(above(0)).by_default(1000),
+//         number("simulated_s", "Longest simulated time, s.", above(0)).by_default(1000),
 //         word("method", kMethods, "Evaluator.").by_default("auto"),
-//         object("device", kDevice, "Speed of the device.").example(R"({"flops_Ps": 2e13})")};
+//         object("device", kDevice, "Speed of the device.", R"({"flops_Ps": 2e13})")};
 //
+// The last cell of a row is an example of its values, as JSON text. A row without a name gets it
+// from the member that it is bound to.
 // The unit of a number follows from the end of its name (base::kind_of_key): latency_s is a time in
 // seconds and may be written as "5us".
 
@@ -142,58 +144,65 @@ public:
 namespace rows {
 
 [[nodiscard]] constexpr Key row(KeyKind kind, std::string_view name, std::string_view sentence,
-                                std::span<const Key> keys = {}) {
+                                std::string_view example, std::span<const Key> keys = {}) {
   Key key;
   key.name = name;
   key.kind = kind;
   key.sentence = sentence;
+  key.example_json = example;
   key.keys = keys;
   return key;
 }
 [[nodiscard]] constexpr Key number(std::string_view name, std::string_view sentence,
-                                   Range values = {}) {
-  return row(KeyKind::number, name, sentence).in(values);
+                                   Range values = {}, std::string_view example = {}) {
+  return row(KeyKind::number, name, sentence, example).in(values);
 }
 [[nodiscard]] constexpr Key integer(std::string_view name, std::string_view sentence,
-                                    Range values = {}) {
-  return row(KeyKind::integer, name, sentence).in(values);
+                                    Range values = {}, std::string_view example = {}) {
+  return row(KeyKind::integer, name, sentence, example).in(values);
 }
-[[nodiscard]] constexpr Key boolean(std::string_view name, std::string_view sentence) {
-  return row(KeyKind::boolean, name, sentence);
+[[nodiscard]] constexpr Key boolean(std::string_view name, std::string_view sentence,
+                                    std::string_view example = {}) {
+  return row(KeyKind::boolean, name, sentence, example);
 }
-[[nodiscard]] constexpr Key text(std::string_view name, std::string_view sentence) {
-  return row(KeyKind::text, name, sentence);
+[[nodiscard]] constexpr Key text(std::string_view name, std::string_view sentence,
+                                 std::string_view example = {}) {
+  return row(KeyKind::text, name, sentence, example);
 }
-[[nodiscard]] constexpr Key any(std::string_view name, std::string_view sentence) {
-  return row(KeyKind::any, name, sentence);
+[[nodiscard]] constexpr Key any(std::string_view name, std::string_view sentence,
+                                std::string_view example = {}) {
+  return row(KeyKind::any, name, sentence, example);
 }
-[[nodiscard]] constexpr Key word(std::string_view name, KeyWords words, std::string_view sentence) {
-  return row(KeyKind::word, name, sentence).named(words);
+[[nodiscard]] constexpr Key word(std::string_view name, KeyWords words, std::string_view sentence,
+                                 std::string_view example = {}) {
+  return row(KeyKind::word, name, sentence, example).named(words);
 }
 [[nodiscard]] constexpr Key object(std::string_view name, std::span<const Key> keys,
-                                   std::string_view sentence) {
-  return row(KeyKind::object, name, sentence, keys);
+                                   std::string_view sentence, std::string_view example = {}) {
+  return row(KeyKind::object, name, sentence, example, keys);
 }
 // `element` is one row, which describes every element.
 [[nodiscard]] constexpr Key list(std::string_view name, std::span<const Key, 1> element,
-                                 std::string_view sentence) {
-  return row(KeyKind::list, name, sentence, element);
+                                 std::string_view sentence, std::string_view example = {}) {
+  return row(KeyKind::list, name, sentence, example, element);
 }
 [[nodiscard]] constexpr Key map(std::string_view name, std::span<const Key, 1> element,
-                                std::string_view sentence) {
-  return row(KeyKind::map, name, sentence, element);
+                                std::string_view sentence, std::string_view example = {}) {
+  return row(KeyKind::map, name, sentence, example, element);
 }
 [[nodiscard]] constexpr Key either(std::string_view name, std::span<const Key> forms,
-                                   std::string_view sentence) {
-  return row(KeyKind::either, name, sentence, forms);
+                                   std::string_view sentence, std::string_view example = {}) {
+  return row(KeyKind::either, name, sentence, example, forms);
 }
 
 // The same for rows that get the name of a member (members.hpp, written.hpp).
-[[nodiscard]] constexpr Key number(std::string_view sentence, Range values = {}) {
-  return number({}, sentence, values);
+[[nodiscard]] constexpr Key number(std::string_view sentence, Range values = {},
+                                   std::string_view example = {}) {
+  return number({}, sentence, values, example);
 }
-[[nodiscard]] constexpr Key integer(std::string_view sentence, Range values = {}) {
-  return integer({}, sentence, values);
+[[nodiscard]] constexpr Key integer(std::string_view sentence, Range values = {},
+                                    std::string_view example = {}) {
+  return integer({}, sentence, values, example);
 }
 [[nodiscard]] constexpr Key boolean(std::string_view sentence) { return boolean({}, sentence); }
 [[nodiscard]] constexpr Key text(std::string_view sentence) { return text({}, sentence); }

@@ -10,7 +10,7 @@ inline constexpr std::array kHeaderKeys{
     rows::text("$schema", "Name of this schema, for editors."),
     rows::integer("schema_version", "Version of the format.").in(between(1, 1)).by_default(1),
     rows::text("kind", "Kind of the file."),
-    rows::text("name", "Name shown in results and tables.").example(R"("my-run")")};
+    rows::text("name", "Name shown in results and tables.", R"("my-run")")};
 
 // A kind of file: the row of its root object, and complete example files as JSON text. Readers,
 // schemas and pages are based on it.

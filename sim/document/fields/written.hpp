@@ -32,9 +32,9 @@ template <class Source> struct Written {
 // What a command adds to an answer.
 inline constexpr std::array kMeta{
     rows::object("meta", {},
-                 "Tool, version, git, command and wall time, which may differ between equal runs.")
-        .open()
-        .example(R"({"tool": "stepsim"})")};
+                 "Tool, version, git, command and wall time, which may differ between equal runs.",
+                 R"({"tool": "stepsim"})")
+        .open()};
 
 // The value, or null if there is none.
 template <class Value> [[nodiscard]] Json or_null(const std::optional<Value>& value) {

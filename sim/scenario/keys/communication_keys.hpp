@@ -36,45 +36,41 @@ inline constexpr std::array kCandidate{word("candidates", candidates, "An all-re
 inline constexpr std::array<std::string_view, 1> kBestBlock{"optimal"};
 // "optimal" depends on the bytes of each message, so that it cannot be written as a number.
 inline constexpr std::array kBlockForms{
-    integer("block_bytes", "Bytes of a block.", io::at_least(1)).example("65536"),
+    integer("block_bytes", "Bytes of a block.", io::at_least(1), "65536"),
     word("block_bytes", kBestBlock, "The block with the shortest time.")};
 
 // What frameworks copy is theirs to say: a calibration only says how long it takes.
 inline constexpr std::array<std::string_view, 1> kMeasuredSpeed{kCalibrated};
 inline constexpr std::array kCopyForms{
-    number("copy_bandwidth_Bps", "Bytes per second.", io::above(0)).example("1e11"),
+    number("copy_bandwidth_Bps", "Bytes per second.", io::above(0), "1e11"),
     word("copy_bandwidth_Bps", kMeasuredSpeed,
          "The speed that the calibration of the network has.")};
 
 inline constexpr std::array kChunkForms{
-    integer("pipeline_chunks", "Number of chunks.", io::between(1, collectives::kMostChunks))
-        .example("4"),
+    integer("pipeline_chunks", "Number of chunks.", io::between(1, collectives::kMostChunks), "4"),
     word("pipeline_chunks", kBestBlock, "The number with the shortest time.")};
 
 // The keys of plan_cost, the cost of a message that the planner of buckets uses instead of the
 // simulated one.
 inline constexpr std::array kPlanCost{
-    number("startup_s", "Time of an empty message, s.", io::at_least(0))
-        .example("0.000908")
-        .required(),
-    number("per_byte_s", "Time per byte, s.", io::at_least(0)).example("7.4e-10").required()};
+    number("startup_s", "Time of an empty message, s.", io::at_least(0), "0.000908").required(),
+    number("per_byte_s", "Time per byte, s.", io::at_least(0), "7.4e-10").required()};
 
 // The keys of /communication except those of schedules, which scenario_keys.hpp adds.
 inline constexpr std::array kCollectiveKeys{
     word("collective", collectives,
          "All-reduce algorithm; auto takes the fastest, library what a collective library does, "
          "calibrated a measured curve. The default is library with a preset or a calibration of "
-         "the library, else auto with several GPUs per node and ring with one.")
-        .example(R"("ring")")
+         "the library, else auto with several GPUs per node and ring with one.",
+         R"("ring")")
         .because("the usual all-reduce"),
     kLibraryKey,
     boolean("host_reduction", "Whether sums are computed on the host's processor, as by Horovod "
                               "without NCCL.")
         .by_default(false, "GPUs add"),
     list("candidates", kCandidate,
-         "Algorithms that auto chooses from. The default is all that fit.")
-        .sizes(1)
-        .example(R"(["ring", "lp"])"),
+         "Algorithms that auto chooses from. The default is all that fit.", R"(["ring", "lp"])")
+        .sizes(1),
     either("block_bytes", kBlockForms, "Block of the pipelined algorithms, bytes.")
         .by_default("optimal"),
     word("reduction_mode", collectives::kReductionModes,
@@ -82,12 +78,12 @@ inline constexpr std::array kCollectiveKeys{
         .by_default("overlapped", "links are free while sums are made"),
     word("chunking", collectives::kChunkings,
          "Whether a chunk has whole elements, or exactly its part of the bytes. The default is "
-         "real, or integer in a simulated network.")
-        .example(R"("real")")
+         "real, or integer in a simulated network.",
+         R"("real")")
         .because("as the network model has it"),
-    integer("element_bytes", "Bytes of an element, the smallest part of a chunk.", io::at_least(1))
-        .by_default(1, "parts are cut at any byte")
-        .example("4"),
+    integer("element_bytes", "Bytes of an element, the smallest part of a chunk.", io::at_least(1),
+            "4")
+        .by_default(1, "parts are cut at any byte"),
     word("cost_form", collectives::kCostForms,
          "Times of the schedule itself (exact), as a paper prints them, or with free pipelining.")
         .by_default("exact", "the schedule as it runs"),
@@ -108,21 +104,21 @@ inline constexpr std::array kCollectiveKeys{
     word("next_forward", programs::kNextForwards,
          "Whether a layer of the next forward pass waits for its own gradients, or for all. The "
          "default is per_layer; barrier with synchronous servers on alpha_beta whose messages go "
-         "one by one, or that send one message.")
-        .example(R"("barrier")")
+         "one by one, or that send one message.",
+         R"("barrier")")
         .because("a layer starts when its own gradients are there"),
     either("copy_bandwidth_Bps", kCopyForms,
-           "Speed of copies into and out of merged messages, bytes/s. The default is no copies.")
-        .nullable()
-        .example("1e11"),
+           "Speed of copies into and out of merged messages, bytes/s. The default is no copies.",
+           "1e11")
+        .nullable(),
     object("plan_cost", kPlanCost,
            "Time of a message that the planner of buckets counts with. The default is the time "
-           "that messages take.")
-        .nullable()
-        .example(R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})"),
+           "that messages take.",
+           R"({"startup_s": 0.000908, "per_byte_s": 7.4e-10})")
+        .nullable(),
     either("compression", kCompressionForms,
-           "Compression of gradients: sparsification, quantization or low rank.")
-        .by_default("none")
-        .example(kCompressionObject.example_json)};
+           "Compression of gradients: sparsification, quantization or low rank.",
+           kCompressionObject.example_json)
+        .by_default("none")};
 
 } // namespace stepsim::study::keys

@@ -31,8 +31,7 @@ inline constexpr std::array kBuffer{
     integer("bytes",
             "Bytes that a port holds, instead of packets (scope port), or bytes that a switch "
             "holds (scope shared; default 16000000).",
-            io::between(1, io::kMostExact))
-        .example("16000000"),
+            io::between(1, io::kMostExact), "16000000"),
     number("alpha", "A queue may hold alpha times what is left of a shared buffer.", io::above(0))
         .by_default(kBufferDefaults.alpha)};
 
@@ -42,25 +41,21 @@ inline constexpr std::array kDropPackets{
     integer("droppable",
             "Packets in the queue from which on droppable packets are lost. Null means never; the "
             "default follows from the bandwidth of the port.",
-            io::between(1, kMostPackets))
-        .nullable()
-        .example("20"),
+            io::between(1, kMostPackets), "20")
+        .nullable(),
     integer("middle",
             "Packets in the queue from which on packets of the middle class are lost. Null means "
             "never; the default follows from the bandwidth of the port.",
-            io::between(1, kMostPackets))
-        .nullable()
-        .example("50"),
+            io::between(1, kMostPackets), "50")
+        .nullable(),
     integer("protected",
             "Packets in the queue from which on protected packets are lost. Null means never.",
-            io::between(1, kMostPackets))
-        .nullable()
-        .example("90")};
+            io::between(1, kMostPackets), "90")
+        .nullable()};
 
 // A link by number or by name.
-inline constexpr std::array kLink{
-    integer("link", "Number of the link.", io::at_least(0)).example("0"),
-    text("link", "Name of the link.").example(R"("h0>switch")")};
+inline constexpr std::array kLink{integer("link", "Number of the link.", io::at_least(0), "0"),
+                                  text("link", "Name of the link.", R"("h0>switch")")};
 
 // Flows and packets are numbered by 32-bit integers, of which the largest one is not used.
 inline constexpr double kMostCount = 0xfffffffe;
@@ -68,65 +63,57 @@ inline constexpr double kMostCount = 0xfffffffe;
 // A packet is lost on the wire, behind the queue, so that a lost packet still takes the time of its
 // transmission.
 inline constexpr std::array kLossKeys{
-    either("link", kLink, "The link, by number or name.").example("0").required(),
+    either("link", kLink, "The link, by number or name.", "0").required(),
     number("probability", "Probability that a packet is lost at the end of its transmission.",
-           io::below_from(0, 1))
-        .example("0.001")
+           io::below_from(0, 1), "0.001")
         .required()};
 
 inline constexpr std::array kDropOnceKeys{
-    either("link", kLink, "The link, by number or name.").example("0").required(),
-    integer("flow", "Number of the flow.", io::between(0, kMostCount)).example("0").required(),
-    integer("seq", "Number of the packet in its flow, from 0.", io::between(0, kMostCount))
-        .example("9")
+    either("link", kLink, "The link, by number or name.", "0").required(),
+    integer("flow", "Number of the flow.", io::between(0, kMostCount), "0").required(),
+    integer("seq", "Number of the packet in its flow, from 0.", io::between(0, kMostCount), "9")
         .required(),
     integer("nth", "Which transmission of the packet is lost.", io::between(1, kMostCount))
         .by_default(1)};
 
-inline constexpr std::array kLosses{object("link_loss", kLossKeys, "A link that loses packets.")
-                                        .example(R"({"link": 0, "probability": 0.001})")};
-inline constexpr std::array kDropsOnce{
-    object("drop_packets_once", kDropOnceKeys, "One transmission that is lost.")
-        .example(R"({"link": 0, "flow": 0, "seq": 9})")};
+inline constexpr std::array kLosses{object("link_loss", kLossKeys, "A link that loses packets.",
+                                           R"({"link": 0, "probability": 0.001})")};
+inline constexpr std::array kDropsOnce{object("drop_packets_once", kDropOnceKeys,
+                                              "One transmission that is lost.",
+                                              R"({"link": 0, "flow": 0, "seq": 9})")};
 
 // Faults are for tests of how a transport recovers. For training results, let packets be lost in
 // full queues instead.
-inline constexpr std::array kFaults{
-    list("link_loss", kLosses, "Links that lose packets at random.")
-        .example(R"([{"link": 0, "probability": 0.001}])"),
-    list("drop_packets_once", kDropsOnce, "Single transmissions that are lost.")
-        .example(R"([{"link": 0, "flow": 0, "seq": 9}])")};
+inline constexpr std::array kFaults{list("link_loss", kLosses, "Links that lose packets at random.",
+                                         R"([{"link": 0, "probability": 0.001}])"),
+                                    list("drop_packets_once", kDropsOnce,
+                                         "Single transmissions that are lost.",
+                                         R"([{"link": 0, "flow": 0, "seq": 9}])")};
 
 inline constexpr double kMostFlowBytes = 1e12;
 
-inline constexpr std::array kCdfNumber{
-    number("cdf", "Bytes, then the share of flows of at most so many bytes.", io::at_least(0))
-        .example("1000")};
+inline constexpr std::array kCdfNumber{number(
+    "cdf", "Bytes, then the share of flows of at most so many bytes.", io::at_least(0), "1000")};
 inline constexpr std::array kCdfPoint{
-    list("cdf", kCdfNumber, "[bytes, share of flows of at most so many bytes]")
-        .sizes(2, 2)
-        .example("[1000, 0.5]")};
+    list("cdf", kCdfNumber, "[bytes, share of flows of at most so many bytes]", "[1000, 0.5]")
+        .sizes(2, 2)};
 
 // The load must be below 1: at load 1 a queue with random arrivals grows without end.
 inline constexpr std::array kBackground{
-    number("load", "Share of the bandwidth of every host.", io::below_from(0, 1))
-        .example("0.3")
-        .required(),
+    number("load", "Share of the bandwidth of every host.", io::below_from(0, 1), "0.3").required(),
     number("size_bytes", "Size of every flow. Either this or cdf is given.",
-           io::between(1, kMostFlowBytes))
-        .example("100000"),
+           io::between(1, kMostFlowBytes), "100000"),
     list("cdf", kCdfPoint,
-         "Distribution of the sizes of flows, linear between the points; the last share is 1.")
-        .example("[[1000, 0.5], [1000000, 1]]"),
+         "Distribution of the sizes of flows, linear between the points; the last share is 1.",
+         "[[1000, 0.5], [1000000, 1]]"),
     word("transport", links::kTransportKinds,
          "Transport of these flows: pfabric if and only if the network has it. The default is "
-         "dctcp, or pfabric next to it.")
-        .example(R"("dlcp")")};
+         "dctcp, or pfabric next to it.",
+         R"("dlcp")")};
 
 // The members of loss_bound_per_layer are named by layer numbers, which JSON writes as strings.
 inline constexpr std::array kBoundOfLayer{
-    number("loss_bound_per_layer", "Loss bound of the layer.", io::below_from(0, 1))
-        .example("0.05")};
+    number("loss_bound_per_layer", "Loss bound of the layer.", io::below_from(0, 1), "0.05")};
 
 // The keys of all kinds of transport, in one object: those of a table belong to the same kinds
 // (packet_transport.cpp).
@@ -144,9 +131,8 @@ inline constexpr std::array kTcpRows{
                 io::between(1, kMostPackets))
             .by_default(kTransportDefaults.tcp.duplicate_acks)),
     of<&links::TcpOptions::rto_min_s>(
-        number("Shortest retransmission timeout, s.", io::above_to(0, kMostTimeout))
-            .by_default(kTransportDefaults.tcp.rto_min_s)
-            .example("0.2")),
+        number("Shortest retransmission timeout, s.", io::above_to(0, kMostTimeout), "0.2")
+            .by_default(kTransportDefaults.tcp.rto_min_s)),
     of<&links::TcpOptions::rto_initial_s>(
         number("Timeout before the first sample of the round-trip time, s.",
                io::above_to(0, kMostTimeout))
@@ -179,8 +165,8 @@ inline constexpr std::array kBoundedLossRows{
             .by_default(0)),
     by_hand<BoundedLoss>(map("loss_bound_per_layer", kBoundOfLayer,
                              "Bounds of single layers, {layer: bound}, instead of loss_bound_push; "
-                             "a flow has layer 0.")
-                             .example(R"({"0": 0.05})")),
+                             "a flow has layer 0.",
+                             R"({"0": 0.05})")),
     of<&BoundedLoss::priority>(
         boolean("Packets go to the queues of a port by layer.").by_default(true)),
     of<&BoundedLoss::priority_map>(
@@ -221,24 +207,22 @@ inline constexpr auto kTransport =
 // A string instead of an object is the kind of a transport with default options.
 inline constexpr std::array kTransportForms{
     word("transport", links::kTransportKinds, "A transport with its defaults."),
-    object("transport", kTransport, "A transport with its options.")
-        .example(R"({"kind": "dlcp", "loss_bound_push": 0.1})")};
+    object("transport", kTransport, "A transport with its options.",
+           R"({"kind": "dlcp", "loss_bound_push": 0.1})")};
 
 // The default sizes are those of Ethernet: packets of 1500 bytes with 40 bytes of IP and TCP
 // headers.
 inline constexpr std::array kPacketRows{
     of<&links::PacketOptions::mtu_wire_bytes>(
-        integer("Bytes of a full packet with its header.", io::between(1, kMostPacketBytes))
-            .by_default(links::kPacketSizes.mtu_wire_bytes)
-            .example("9000")),
+        integer("Bytes of a full packet with its header.", io::between(1, kMostPacketBytes), "9000")
+            .by_default(links::kPacketSizes.mtu_wire_bytes)),
     of<&links::PacketOptions::header_bytes>(
         integer("Bytes of the header of a data packet.", io::between(0, kMostPacketBytes))
             .by_default(links::kPacketSizes.header_bytes)),
     of<&links::PacketOptions::wire_overhead_bytes>(
         integer("Bytes on the wire next to each packet: 20 are Ethernet's preamble and gap.",
-                io::between(0, kMostPacketBytes))
-            .by_default(links::kPacketSizes.wire_overhead_bytes)
-            .example("20")),
+                io::between(0, kMostPacketBytes), "20")
+            .by_default(links::kPacketSizes.wire_overhead_bytes)),
     of<&links::PacketOptions::control_bytes>(
         integer("Bytes of a control packet.", io::between(1, kMostPacketBytes))
             .by_default(links::kPacketSizes.control_bytes)),
@@ -250,21 +234,19 @@ inline constexpr std::array kPacketRows{
                 io::between(2, 8))
             .by_default(links::kPacketSizes.queues)),
     of<&links::PacketOptions::switch_latency_s>(
-        number("Forwarding time of a switch, s.", io::between(0, 1))
-            .by_default(links::kPacketSizes.switch_latency_s)
-            .example("5e-7")),
-    by_hand<links::PacketOptions>(object("buffer", kBuffer, "What the port of a switch holds.")
-                                      .example(R"({"scope": "port", "packets": 100})")),
+        number("Forwarding time of a switch, s.", io::between(0, 1), "5e-7")
+            .by_default(links::kPacketSizes.switch_latency_s)),
+    by_hand<links::PacketOptions>(object("buffer", kBuffer, "What the port of a switch holds.",
+                                         R"({"scope": "port", "packets": 100})")),
     by_hand<links::PacketOptions>(
         integer("mark_packets",
                 "Packets in the queue from which on packets are marked (ECN). Null means never; "
                 "the default follows from the bandwidth of the port.",
-                io::between(1, kMostPackets))
-            .nullable()
-            .example("65")),
-    by_hand<links::PacketOptions>(
-        object("drop_packets", kDropPackets, "Packets in the queue from which on a class is lost.")
-            .example(R"({"droppable": 20})")),
+                io::between(1, kMostPackets), "65")
+            .nullable()),
+    by_hand<links::PacketOptions>(object("drop_packets", kDropPackets,
+                                         "Packets in the queue from which on a class is lost.",
+                                         R"({"droppable": 20})")),
     of<&links::PacketOptions::load_balancing>(
         word(links::kLoadBalancings, "How a path is chosen among the shortest: by connection, "
                                      "packet by packet, or as each flow says.")
@@ -273,22 +255,21 @@ inline constexpr std::array kPacketRows{
         word(links::kSprayOffsets, "Path that a host uses first.").by_default("host")),
     of<&links::PacketOptions::queue_discipline>(
         word(links::kQueueDisciplines, "Order of packets within a queue.").by_default("fifo")),
-    by_hand<links::PacketOptions>(
-        object("faults", kFaults, "Losses that are put in by hand.")
-            .example(R"({"link_loss": [{"link": 0, "probability": 0.001}]})")),
+    by_hand<links::PacketOptions>(object("faults", kFaults, "Losses that are put in by hand.",
+                                         R"({"link_loss": [{"link": 0, "probability": 0.001}]})")),
     by_hand<links::PacketOptions>(
         object("background", kBackground,
                "Further flows that start at random times, from every host to every other. They "
-               "load the network and are not listed in results.")
-            .example(R"({"load": 0.3, "size_bytes": 100000})")),
+               "load the network and are not listed in results.",
+               R"({"load": 0.3, "size_bytes": 100000})")),
     by_hand<links::PacketOptions>(either("transport", kTransportForms,
-                                         "Transport of the messages; the packet level needs one.")
-                                      .example(R"("dctcp")"))};
+                                         "Transport of the messages; the packet level needs one.",
+                                         R"("dctcp")"))};
 inline constexpr auto kPacket = io::keys_of(kPacketRows);
 
 inline constexpr io::Key kPacketObject =
     object("packet", kPacket,
-           "The packet level. The flow level takes paths, headers and the loss bound from it.")
-        .example(R"({"transport": "dctcp"})");
+           "The packet level. The flow level takes paths, headers and the loss bound from it.",
+           R"({"transport": "dctcp"})");
 
 } // namespace stepsim::study::keys

@@ -15,14 +15,14 @@ inline constexpr std::array<std::string_view, 2> kServing{"pipelined", "serial"}
 inline constexpr std::array<std::string_view, 2> kServerSplits{"even", "whole"};
 
 inline constexpr std::array kHostCopyForms{
-    number("host_copy_Bps", "Bytes per second.", io::at_least(0)).example("1.2e10"),
+    number("host_copy_Bps", "Bytes per second.", io::at_least(0), "1.2e10"),
     word("host_copy_Bps", kMeasuredSpeed,
          "The speed that the calibration of the network has for links of class host.")};
 
 // A width, or the word to search for one. A width of 1 is synchronous training; every further one
 // makes gradients staler by one iteration.
 inline constexpr std::array kPipelineWidthForms{
-    integer("pipeline_width", "Width K.", io::between(1, 1 << 20)).example("2"),
+    integer("pipeline_width", "Width K.", io::between(1, 1 << 20), "2"),
     word("pipeline_width", kOptimal, "The smallest width that is as fast as max_width.")};
 
 inline constexpr io::Key kMicroBatches =
@@ -30,27 +30,24 @@ inline constexpr io::Key kMicroBatches =
             "Forward and backward passes whose gradients are summed before the update: gradient "
             "accumulation. The times "
             "of the workload are those of one.",
-            io::at_least(1))
-        .by_default(1, "every batch is followed by an update")
-        .example("4");
+            io::at_least(1), "4")
+        .by_default(1, "every batch is followed by an update");
 
 // How the number of epochs grows with the fraction of lost gradient bytes: it is epochs_lossless up
 // to x1, rises linearly to (1 + beta) epochs_lossless at x2, and training does not converge above
 // x2. The numbers depend on the trained model and must be measured; only x1 has a default.
 inline constexpr std::array kConvergenceRows{
     of<&Convergence::epochs_lossless>(
-        number("Epochs to convergence without loss.", io::above(0)).example("90").required()),
+        number("Epochs to convergence without loss.", io::above(0), "90").required()),
     of<&Convergence::iterations_per_epoch>(
-        integer("Iterations of an epoch.", io::at_least(1)).example("5005").required()),
+        integer("Iterations of an epoch.", io::at_least(1), "5005").required()),
     bound<&Convergence::harmless>(
         number("x1", "Largest loss fraction without effect.", io::at_least(0)).by_default(0.01)),
     bound<&Convergence::most>(
-        number("x2", "Largest loss fraction that converges; above x1.", io::at_least(0))
-            .example("0.3")
+        number("x2", "Largest loss fraction that converges; above x1.", io::at_least(0), "0.3")
             .required()),
     of<&Convergence::beta>(
-        number("Further epochs at x2, divided by epochs_lossless.", io::at_least(0))
-            .example("1")
+        number("Further epochs at x2, divided by epochs_lossless.", io::at_least(0), "1")
             .required())};
 inline constexpr auto kConvergence = io::keys_of(kConvergenceRows);
 
@@ -72,35 +69,28 @@ inline constexpr std::array kTrainingRows{
             .by_default(10)),
     of<&Training::discard_iterations>(integer("First iterations that the means leave out. The "
                                               "default is 1 where periods differ, else 0.",
-                                              io::at_least(0))
-                                          .example("1")),
+                                              io::at_least(0), "1")),
     by_hand<Training>(number("update_s",
                              "Time of the weight update, s. The default is the trace's "
                              "time of update and framework, times the ranks that shared it.",
-                             io::at_least(0))
-                          .example("0.0007")),
+                             io::at_least(0), "0.0007")),
     of<&Training::loss>(number("Time of the loss between forward and backward, s; it counts as "
                                "forward of the last layer.",
-                               io::at_least(0))
-                            .by_default(0, "the workload has it or it takes no time")
-                            .example("0.001")),
-    of<&Training::input>(number("Time to read a batch, s.", io::at_least(0))
-                             .by_default(0, "input is always there")
-                             .example("0.01")),
+                               io::at_least(0), "0.001")
+                            .by_default(0, "the workload has it or it takes no time")),
+    of<&Training::input>(number("Time to read a batch, s.", io::at_least(0), "0.01")
+                             .by_default(0, "input is always there")),
     of<&Training::input_pipelined>(boolean("The next batch is read during the step.")
                                        .by_default(true, "input is read during the step")),
     of<&Training::exchange>(
-        number("Time of every exchange, s; it replaces the network.", io::at_least(0))
-            .example("0.06")),
-    of<&Training::sync>(
-        number("Time of synchronisation that is added to every exchange, s.", io::at_least(0))
-            .by_default(0, "an exchange starts at once")
-            .example("0.0001")),
+        number("Time of every exchange, s; it replaces the network.", io::at_least(0), "0.06")),
+    of<&Training::sync>(number("Time of synchronisation that is added to every exchange, s.",
+                               io::at_least(0), "0.0001")
+                            .by_default(0, "an exchange starts at once")),
     of<&Training::wait>(
         number("Time in each step that workers wait for reasons that no other key gives, s.",
-               io::at_least(0))
-            .by_default(0, "workers wait for exchanges alone")
-            .example("0.002")),
+               io::at_least(0), "0.002")
+            .by_default(0, "workers wait for exchanges alone")),
     io::Bound<Training>{either("host_copy_Bps", kHostCopyForms,
                                "Speed of copies through host memory before and after every "
                                "exchange, bytes/s; 0 means that there are none. Gradients are "
@@ -120,9 +110,9 @@ inline constexpr std::array kTrainingRows{
                io::at_least(0))
             .by_default(0.01)),
     by_hand<Training>(integer("warmup_iterations",
-                              "Synchronous iterations before the pipeline starts.", io::at_least(0))
-                          .by_default(0)
-                          .example("20")),
+                              "Synchronous iterations before the pipeline starts.", io::at_least(0),
+                              "20")
+                          .by_default(0)),
     of<&Training::warmup_switch>(
         word(programs::kWarmupSwitches, "How the pipeline starts after the warm-up.")
             .by_default("skip")),
@@ -131,14 +121,13 @@ inline constexpr std::array kTrainingRows{
     by_hand<Training>(
         number("compute_slowdown",
                "Factor on the time of computing while an exchange runs: short for overlap/compute.",
-               io::at_least(1))
-            .by_default(1, "computing does not feel the exchange")
-            .example("1.1")),
+               io::at_least(1), "1.1")
+            .by_default(1, "computing does not feel the exchange")),
     by_hand<Training>(kOverlapKey),
     by_hand<Training>(boolean("reduced_precision",
                               "Whether computing is in 16 or 8 bits, of which typical conditions "
-                              "lose more. The default follows from the dtype of a gpu.")
-                          .example("true")),
+                              "lose more. The default follows from the dtype of a gpu.",
+                              "true")),
     of<&Training::mode>(word(kServerModes,
                              "Whether all workers train in step, nobody waits, or no worker runs "
                              "further ahead than staleness_bound (stale synchronous).")
@@ -147,14 +136,12 @@ inline constexpr std::array kTrainingRows{
                               "Iterations that a worker may be ahead: iteration t waits until the "
                               "server has the gradients of iteration t - 1 - staleness_bound of "
                               "all workers; null means no limit. Required with mode ssp.",
-                              io::at_least(0))
-                          .nullable()
-                          .example("3")),
+                              io::at_least(0), "3")
+                          .nullable()),
     by_hand<Training>(integer("servers",
                               "Number of parameter servers. The default is 1; with placement "
                               "sharded it is the number of workers.",
-                              io::between(1, 1048576))
-                          .example("1")
+                              io::between(1, 1048576), "1")
                           .because("the fewest that fit the placement")),
     by_hand<Training>(
         word(
@@ -191,30 +178,27 @@ inline constexpr std::array kTrainingRows{
         number("Bytes that a process needs on its GPU before it trains: kernels, buffers of the "
                "communication library. Measured processes need 0.5 to 2 GB; 1 GB is assumed, and 5 "
                "% of the capacity more with /workload/kernels tensorflow.",
-               io::at_least(0))
-            .example("1.4e9")),
+               io::at_least(0), "1.4e9")),
     of<&Training::activation_bytes>(
         number("Bytes of activations of a micro-batch on a worker. The default follows from the "
                "layer table of a model; those of a trace are not known and not counted.",
-               io::at_least(0))
-            .example("2e10")),
+               io::at_least(0), "2e10")),
     by_hand<Training>(kMicroBatches),
     by_hand<Training>(
         word("accumulation_exchange", kAccumulationExchanges,
              "Whether gradients are exchanged after the last micro-batch or after each. The "
              "default is last; each with sharded parameters. It cannot be set for zero1, which "
-             "exchanges after the last, or zero2, which exchanges after each.")
-            .example(R"("each")")),
+             "exchanges after the last, or zero2, which exchanges after each.",
+             R"("each")")),
     by_hand<Training>(either("sharding", kShardingForms,
-                             "What is sharded over the ranks: a strategy, or an object with it.")
-                          .example(R"("full_shard")")),
+                             "What is sharded over the ranks: a strategy, or an object with it.",
+                             R"("full_shard")")),
     by_hand<Training>(
         object("convergence", kConvergence,
                "What lost gradients cost: epochs_lossless up to a loss fraction of x1, rising to "
-               "(1 + beta) times that at x2, and no convergence above.")
-            .nullable()
-            .example(
-                R"({"epochs_lossless": 90, "iterations_per_epoch": 5005, "x2": 0.3, "beta": 1})"))};
+               "(1 + beta) times that at x2, and no convergence above.",
+               R"({"epochs_lossless": 90, "iterations_per_epoch": 5005, "x2": 0.3, "beta": 1})")
+            .nullable())};
 inline constexpr auto kTraining = io::keys_of(kTrainingRows);
 
 // The JSON pointer of a key of /training.

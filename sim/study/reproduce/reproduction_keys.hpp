@@ -24,8 +24,7 @@ template <auto Member, const auto& Rows> constexpr auto part_of(std::string_view
 
 // The object `predict` of a table, the rules that predict measured speeds (REP 3.6).
 
-inline constexpr std::array kBusRate{
-    number("bandwidth_Bps", "Bytes/s of one ring.").in(io::above(0))};
+inline constexpr std::array kBusRate{number("bandwidth_Bps", "Bytes/s of one ring.", io::above(0))};
 inline constexpr std::array kFabricRows{
     of<&FabricRule::latency_s>(number("Latency of a message, s.").in(io::at_least(0)).required()),
     of<&FabricRule::share>(

@@ -31,13 +31,10 @@ constexpr std::array kFigure{text("columns", "Key of a figure.")};
 constexpr std::array kHeader{
     word("record", kHeaderWord, "Kind of the line.").required(),
     integer("schema_version", "Version of the format.").in(io::between(1, 1)).required(),
-    text("tool", "Program and version.").example(R"("stepsim 0.1.0")").required(),
-    integer("points_total", "Points of the whole grid.")
-        .in(io::at_least(0))
-        .example("9")
-        .required(),
-    text("grid_hash", "Hash of the scenario and the axes, 16 hexadecimal digits.")
-        .example(R"("0123456789abcdef")")
+    text("tool", "Program and version.", R"("stepsim 0.1.0")").required(),
+    integer("points_total", "Points of the whole grid.", io::at_least(0), "9").required(),
+    text("grid_hash", "Hash of the scenario and the axes, 16 hexadecimal digits.",
+         R"("0123456789abcdef")")
         .required(),
     integer("shard", "Part of the grid in this file, from 0.").in(io::at_least(0)).required(),
     integer("shards", "Number of parts.").in(io::at_least(1)).required(),
@@ -45,19 +42,18 @@ constexpr std::array kHeader{
     object("scenario", {},
            "Base scenario or collective, as every point starts from it; names of files are "
            "relative to this "
-           "file.")
-        .open()
-        .example(R"({"workload": {"trace": "../traces/resnet50.json"}})"),
-    list("files", keys::kOneNamedFile, "Files that the scenario names, as they were then.")
-        .example(R"([{"pointer": "/workload/trace", "sha256": "00"}])"),
-    list("columns", kFigure, "The figures of a record, in the order of --columns; absent for all.")
-        .example(R"(["speedup"])"),
-    list("zip", kZippedAxes, "Axes that move together, by their numbers.").example("[[0, 1]]"),
-    integer("replications", "Runs of each point with other seeds, the fastest axis.")
-        .in(io::between(2, static_cast<double>(kMostReplications)))
-        .example("3"),
-    text("axes_folder", "Folder that names of files in axis values are relative to.")
-        .example(R"("../examples")")};
+           "file.",
+           R"({"workload": {"trace": "../traces/resnet50.json"}})")
+        .open(),
+    list("files", keys::kOneNamedFile, "Files that the scenario names, as they were then.",
+         R"([{"pointer": "/workload/trace", "sha256": "00"}])"),
+    list("columns", kFigure, "The figures of a record, in the order of --columns; absent for all.",
+         R"(["speedup"])"),
+    list("zip", kZippedAxes, "Axes that move together, by their numbers.", "[[0, 1]]"),
+    integer("replications", "Runs of each point with other seeds, the fastest axis.",
+            io::between(2, static_cast<double>(kMostReplications)), "3"),
+    text("axes_folder", "Folder that names of files in axis values are relative to.",
+         R"("../examples")")};
 
 // Keys that every record has; those of the summary follow from its table.
 constexpr std::array kPoint{

@@ -22,9 +22,9 @@ inline constexpr std::array<std::string_view, 6> kNumberLabels{"code",     "shee
                                                                "observed", "assumed", "list_price"};
 
 inline constexpr Key kNumberLabel =
-    word("label", kNumberLabels, "Kind of the source.").example(R"("sheet")").required();
+    word("label", kNumberLabels, "Kind of the source.", R"("sheet")").required();
 inline constexpr Key kNumberSource =
-    text("source", "Where the number comes from.").example(R"("vendor data sheet")").required();
+    text("source", "Where the number comes from.", R"("vendor data sheet")").required();
 [[nodiscard]] constexpr std::array<Key, 2> sourced_forms(Key plain,
                                                          std::span<const Key> with_source) {
   return {plain, object(plain.name, with_source, "Number with its source.")};
@@ -32,8 +32,7 @@ inline constexpr Key kNumberSource =
 
 inline constexpr Range kMachineCounts = between(1, 1024);
 inline constexpr std::array kSourcedCount{
-    integer("value", "The number.", kMachineCounts).example("8").required(), kNumberLabel,
-    kNumberSource};
+    integer("value", "The number.", kMachineCounts, "8").required(), kNumberLabel, kNumberSource};
 // Measurements often differ from run to run and machine to machine: low and high are their range.
 [[nodiscard]] constexpr std::array<Key, 5> sourced_range(Range range, const Key& value,
                                                          const Key& low, const Key& high) {
@@ -100,28 +99,25 @@ inline constexpr auto kSourcedShare = sourced_range(
 inline constexpr auto kLinkShareForms = share_forms("link");
 inline constexpr auto kNicShareForms = share_forms("nic");
 inline constexpr std::array kNominalShareKeys{
-    either("link", kLinkShareForms, "ring_Bps over link_nominal_Bps.").example("0.33"),
-    either("nic", kNicShareForms, "nic_Bps over nic_nominal_Bps.").example("0.43")};
+    either("link", kLinkShareForms, "ring_Bps over link_nominal_Bps.", "0.33"),
+    either("nic", kNicShareForms, "nic_Bps over nic_nominal_Bps.", "0.43")};
 
 // The inputs of the library model.
 [[nodiscard]] constexpr auto node_model_keys(bool rates_required) {
   std::array keys{
-      either("gpus_per_node", kNodeGpuForms, "GPUs of one machine.").example("8").required(),
+      either("gpus_per_node", kNodeGpuForms, "GPUs of one machine.", "8").required(),
       word("link", nccl::kInnerLinks, "Link between the GPUs of a machine.").by_default("nvlink"),
       either("ring_Bps", kNodeRingRateForms,
-             "Rate per GPU and direction that a ring inside a machine reaches, bytes/s.")
-          .example("3.708e11")
+             "Rate per GPU and direction that a ring inside a machine reaches, bytes/s.",
+             "3.708e11")
           .required(),
-      either("nics_per_node", kNodeNicForms, "Network cards of one machine.")
-          .example("8")
-          .required(),
+      either("nics_per_node", kNodeNicForms, "Network cards of one machine.", "8").required(),
       either("nic_Bps", kNodeNicRateForms,
-             "Rate of one network card and direction that a transfer reaches, bytes/s.")
-          .example("4.8e10")
+             "Rate of one network card and direction that a transfer reaches, bytes/s.", "4.8e10")
           .required(),
       word("generation", nccl::kGenerations,
-           "Generation of the GPUs, which selects the published constants of the library.")
-          .example(R"("hopper")")
+           "Generation of the GPUs, which selects the published constants of the library.",
+           R"("hopper")")
           .required(),
       word("host", nccl::kHosts,
            "Make of the host processors; intel also counts for all others but AMD.")
@@ -132,9 +128,9 @@ inline constexpr std::array kNominalShareKeys{
       boolean("ll128", "Whether the library may use the protocol LL128.").by_default(true),
       either("nvlink_domain_nodes", kNodeDomainForms,
              "Machines whose GPUs are in one NVLink domain. The number of machines must be a "
-             "multiple of it, or less.")
-          .by_default(1)
-          .example("18"),
+             "multiple of it, or less.",
+             "18")
+          .by_default(1),
       boolean("approximate",
               "Whether the machine's library is another than NCCL and modelled by NCCL's choice.")
           .by_default(false)};
@@ -155,34 +151,28 @@ inline constexpr std::array kOfNominalForms{
     object("of_nominal", kNominalShareKeys, "Shares of the nominal rates.")};
 inline constexpr std::array kNodePresetKeys{
     text("kind", "Kind of the file.").required(),
-    text("name", "Name by which scenarios find a shipped node type.")
-        .example(R"("dgx_h100")")
-        .required(),
+    text("name", "Name by which scenarios find a shipped node type.", R"("dgx_h100")").required(),
     word("label", kNodeLabels,
          "How far to trust the numbers: default for a first estimate; uncalibrated where "
          "measurements are known to differ much.")
         .by_default("default"),
-    text("note", "A remark for readers.").by_default("").example(R"("eight cards of 400 Gbit/s")"),
-    text("gpu", "Name of the GPU.").by_default("").example(R"("NVIDIA H100")"),
+    text("note", "A remark for readers.", R"("eight cards of 400 Gbit/s")").by_default(""),
+    text("gpu", "Name of the GPU.", R"("NVIDIA H100")").by_default(""),
     either("link_nominal_Bps", kNodeLinkRateForms,
-           "Rate of the links of one GPU and direction by the data sheet, bytes/s.")
-        .nullable()
-        .example("4.5e11"),
+           "Rate of the links of one GPU and direction by the data sheet, bytes/s.", "4.5e11")
+        .nullable(),
     either("nic_nominal_Bps", kNodeNicNominalForms,
-           "Rate of one network card and direction by its name, bytes/s.")
-        .nullable()
-        .example("5e10"),
-    either("gpu_memory_bytes", kNodeMemoryForms, "Memory of one GPU, bytes.")
-        .nullable()
-        .example("80000000000"),
+           "Rate of one network card and direction by its name, bytes/s.", "5e10")
+        .nullable(),
+    either("gpu_memory_bytes", kNodeMemoryForms, "Memory of one GPU, bytes.", "80000000000")
+        .nullable(),
     either("price_per_gpu_hour", kNodePriceForms,
-           "Price of one GPU of the machine on demand, USD per hour.")
-        .nullable()
-        .example("6.88"),
+           "Price of one GPU of the machine on demand, USD per hour.", "6.88")
+        .nullable(),
     either("of_nominal", kOfNominalForms,
            "Shares of the nominal rates that transfers reach, in place of ring_Bps and nic_Bps: "
-           "here, or in a file that `stepsim-calibrate fit-library` wrote, relative to this one.")
-        .example(R"({"link": 0.33, "nic": 0.43})")};
+           "here, or in a file that `stepsim-calibrate fit-library` wrote, relative to this one.",
+           R"({"link": 0.33, "nic": 0.43})")};
 
 inline constexpr Key kNodePreset =
     object("node_preset", kNodePresetKeys,
@@ -203,11 +193,11 @@ inline constexpr std::array<std::string_view, 1> kLibraryNames{"nccl"};
 [[nodiscard]] std::vector<std::string_view> parameter_words();
 
 inline constexpr std::array kCalibratedNodeName{
-    text("name", "Name of the node type.").example(R"("dgx_h100")").required()};
+    text("name", "Name of the node type.", R"("dgx_h100")").required()};
 
 // A factor on a published constant; for kappa and rail the number itself.
 inline constexpr std::array kLibraryParameter{
-    number("value", "Fitted value.", between(0, 1e4)).plain().example("1.03").required(),
+    number("value", "Fitted value.", between(0, 1e4), "1.03").plain().required(),
     number("low", "Lower end of its 95 % interval.").plain().example("1.01"),
     number("high", "Upper end of its 95 % interval.").plain().example("1.05"),
     boolean("from_prior", "Whether the measurements say next to nothing about it.")
@@ -216,15 +206,12 @@ inline constexpr std::array kLibraryParameters{
     object("parameters", kLibraryParameter, "One parameter.")};
 
 inline constexpr std::array kLibraryPointKeys{
-    word("op", nccl::kOperations, "Operation.").example(R"("allreduce")").required(),
-    integer("nodes", "Machines.", between(1, 1 << 20)).example("10").required(),
-    integer("gpus_per_node", "GPUs used per machine.", kMachineCounts).example("8").required(),
-    number("bytes", "Size as nccl-tests gives it, bytes.", above_to(0, kMostExact))
-        .example("1e9")
+    word("op", nccl::kOperations, "Operation.", R"("allreduce")").required(),
+    integer("nodes", "Machines.", between(1, 1 << 20), "10").required(),
+    integer("gpus_per_node", "GPUs used per machine.", kMachineCounts, "8").required(),
+    number("bytes", "Size as nccl-tests gives it, bytes.", above_to(0, kMostExact), "1e9")
         .required(),
-    number("measured_s", "Median of the measured times, s.", above_to(0, 1e9))
-        .example("0.0061")
-        .required(),
+    number("measured_s", "Median of the measured times, s.", above_to(0, 1e9), "0.0061").required(),
     integer("count", "Number of measured times.", at_least(1)).by_default(1)};
 inline constexpr std::array kLibraryPoint{
     object("points", kLibraryPointKeys, "One measured time.")};
@@ -233,34 +220,33 @@ inline constexpr std::array kLibrarySource{text("sources", "A system or a device
 
 inline constexpr std::array kLibraryCalibrationKeys{
     text("kind", "Kind of the file.").required(),
-    text("name", "Name of the calibration.").example(R"("our-cluster")").required(),
+    text("name", "Name of the calibration.", R"("our-cluster")").required(),
     word("library", kLibraryNames, "Library that was measured.").by_default("nccl"),
-    text("version", "Release of the library.").by_default("2.30").example(R"("2.29")"),
+    text("version", "Release of the library.", R"("2.29")").by_default("2.30"),
     word("choice", nccl::kChoices,
          "Which estimate picks algorithm and protocol: the library's own from published constants, "
          "or the calibrated cost.")
         .by_default("published"),
-    object("node", kCalibratedNodeName, "Node type that was measured.")
+    object(
+        "node", kCalibratedNodeName, "Node type that was measured.",
+        R"({"name": "dgx_h100", "gpus_per_node": 8, "ring_Bps": 3.708e11, "nics_per_node": 8, "nic_Bps": 4.8e10, "generation": "hopper"})")
         .and_also(kNodeModelKeys)
-        .example(
-            R"({"name": "dgx_h100", "gpus_per_node": 8, "ring_Bps": 3.708e11, "nics_per_node": 8, "nic_Bps": 4.8e10, "generation": "hopper"})")
         .required(),
     map("parameters", kLibraryParameters,
-        "Factors on published constants by their names; what is left out has its default.")
+        "Factors on published constants by their names; what is left out has its default.",
+        R"({"bw_nic": {"value": 1.03}})")
         .named(parameter_words)
-        .example(R"({"bw_nic": {"value": 1.03}})")
         .required(),
-    list("points", kLibraryPoint, "Measured times.")
+    list(
+        "points", kLibraryPoint, "Measured times.",
+        R"([{"op": "allreduce", "nodes": 10, "gpus_per_node": 8, "bytes": 1073741824, "measured_s": 0.0061}])")
         .sizes(1)
-        .example(
-            R"([{"op": "allreduce", "nodes": 10, "gpus_per_node": 8, "bytes": 1073741824, "measured_s": 0.0061}])")
         .required(),
     object("of_nominal", kNominalShareKeys,
            "Shares of the nominal rates of the node type that were measured; a node type may name "
-           "this file for them.")
-        .example(R"({"nic": 0.43})"),
-    list("sources", kLibrarySource, "Systems or devices that were measured.")
-        .example(R"(["NVIDIA H100"])"),
+           "this file for them.",
+           R"({"nic": 0.43})"),
+    list("sources", kLibrarySource, "Systems or devices that were measured.", R"(["NVIDIA H100"])"),
     kWarnings};
 
 inline constexpr Key kLibraryCalibration =

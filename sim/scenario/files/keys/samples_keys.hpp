@@ -16,47 +16,36 @@ inline constexpr std::array kSampleKeys{
     integer(
         "bytes",
         "Bytes of the whole buffer of the collective; alltoall: of the send buffer of one rank.",
-        between(0, kMostExact))
-        .example("1024")
+        between(0, kMostExact), "1024")
         .required(),
-    number("time_s", "Time of one call, s.", measured_times()).example("5e-5").required(),
-    integer("pass", "Number of the repetition, where the source numbers them.", at_least(0))
-        .example("0")};
+    number("time_s", "Time of one call, s.", measured_times(), "5e-5").required(),
+    integer("pass", "Number of the repetition, where the source numbers them.", at_least(0), "0")};
 inline constexpr std::array kSample{object("points", kSampleKeys, "One measurement.")};
 
 inline constexpr std::array kSampleSetKeys{
-    word("op", kSampleOps, "Operation.").example(R"("allreduce")").required(),
-    text("algorithm", "Algorithm of the operation. Without one it is unknown.")
-        .example(R"("ring")"),
-    integer("ranks", "Number of ranks that took part.", between(1, kMostRanks))
-        .example("8")
-        .required(),
-    text("device", "Device that was measured.").nullable().example(R"("NVIDIA H100")"),
-    text("dtype", "Type of the elements, as the source names it.")
-        .nullable()
-        .example(R"("float32")"),
-    text("column", "Column of the log, where it has several times per size.")
-        .nullable()
-        .example(R"("out-of-place")"),
+    word("op", kSampleOps, "Operation.", R"("allreduce")").required(),
+    text("algorithm", "Algorithm of the operation. Without one it is unknown.", R"("ring")"),
+    integer("ranks", "Number of ranks that took part.", between(1, kMostRanks), "8").required(),
+    text("device", "Device that was measured.", R"("NVIDIA H100")").nullable(),
+    text("dtype", "Type of the elements, as the source names it.", R"("float32")").nullable(),
+    text("column", "Column of the log, where it has several times per size.", R"("out-of-place")")
+        .nullable(),
     word("start_up", links::kStartUps,
          "Whether each call was alone, after a barrier, or one of several queued at once; its time "
-         "is then that of all, divided by their number.")
-        .by_default(links::kStartUps[links::StartUp::alone])
-        .example(R"("queue")"),
-    integer("gpus_per_node", "Number of ranks that share a host.", at_least(1))
-        .nullable()
-        .example("8"),
-    list("points", kSample, "Measurements. A size may appear several times.")
-        .example(R"([{"bytes": 1024, "time_s": 5e-5}])")
+         "is then that of all, divided by their number.",
+         R"("queue")")
+        .by_default(links::kStartUps[links::StartUp::alone]),
+    integer("gpus_per_node", "Number of ranks that share a host.", at_least(1), "8").nullable(),
+    list("points", kSample, "Measurements. A size may appear several times.",
+         R"([{"bytes": 1024, "time_s": 5e-5}])")
         .required()};
 inline constexpr std::array kSampleSet{
     object("sets", kSampleSetKeys, "Measurements of one operation on the same ranks.")};
 
 inline constexpr std::array kSamplesKeys{
     kSource,
-    list("sets", kSampleSet, "Sets of measurements.")
-        .example(
-            R"([{"op": "allreduce", "ranks": 8, "points": [{"bytes": 1024, "time_s": 5e-5}]}])")
+    list("sets", kSampleSet, "Sets of measurements.",
+         R"([{"op": "allreduce", "ranks": 8, "points": [{"bytes": 1024, "time_s": 5e-5}]}])")
         .required(),
     kWarnings};
 
@@ -73,26 +62,25 @@ inline constexpr Key kSamples = object("samples", kSamplesKeys, "Measured times 
 using namespace rows;
 
 // A point: bytes, then seconds, as numbers without units.
-inline constexpr std::array kCostNumber{
-    number("table", "Bytes, then seconds.", above(0)).example("1024")};
+inline constexpr std::array kCostNumber{number("table", "Bytes, then seconds.", above(0), "1024")};
 inline constexpr std::array kCostPoint{
-    list("table", kCostNumber, "[bytes, seconds]").sizes(2, 2).example("[1024, 0.0001]")};
+    list("table", kCostNumber, "[bytes, seconds]", "[1024, 0.0001]").sizes(2, 2)};
 inline constexpr Key kCostTable =
-    list("table", kCostPoint, "Points [bytes, seconds], bytes ascending.")
-        .sizes(2)
-        .example("[[1024, 0.0001], [1048576, 0.001]]");
+    list("table", kCostPoint, "Points [bytes, seconds], bytes ascending.",
+         "[[1024, 0.0001], [1048576, 0.001]]")
+        .sizes(2);
 
 inline constexpr std::array kLineCostKeys{
-    word("op", kSampleOps, "Operation.").example(R"("allreduce")").required(),
-    integer("ranks", "Number of ranks that took part.", at_least(1)).example("8").required(),
+    word("op", kSampleOps, "Operation.", R"("allreduce")").required(),
+    integer("ranks", "Number of ranks that took part.", at_least(1), "8").required(),
     word("grade", kCostGrades,
          "measured: a line through times without waiting; bound: times contain waiting, so that "
          "the link is at least as fast.")
         .required(),
-    number("startup_s", "Time of an empty message, s.", at_least(0)).example("2.3e-5").required(),
-    number("per_byte_s", "Time per byte, s.", above(0)).plain().example("4.3e-11").required(),
-    number("bus_bandwidth_Bps", "Bus bandwidth as nccl-tests defines it, bytes/s.", above(0))
-        .example("4.04e10")
+    number("startup_s", "Time of an empty message, s.", at_least(0), "2.3e-5").required(),
+    number("per_byte_s", "Time per byte, s.", above(0), "4.3e-11").plain().required(),
+    number("bus_bandwidth_Bps", "Bus bandwidth as nccl-tests defines it, bytes/s.", above(0),
+           "4.04e10")
         .required(),
     number("startup_low_s", "Lower end of the 90 % interval of startup_s, s; 0 of a bound.",
            at_least(0))
@@ -102,7 +90,7 @@ inline constexpr std::array kLineCostKeys{
            above(0))
         .nullable(),
     number("bus_bandwidth_high_Bps", "Upper end, bytes/s; null of a bound.", above(0)).nullable(),
-    integer("collectives", "Number of collectives that were measured.", at_least(1)).example("24"),
+    integer("collectives", "Number of collectives that were measured.", at_least(1), "24"),
     number("smallest_bytes", "Smallest size that was measured, bytes.", above(0)).plain(),
     number("largest_bytes", "Largest size that was measured, bytes.", above(0)).plain()};
 inline constexpr std::array kLineCost{
@@ -115,10 +103,10 @@ inline constexpr std::array kCostSources{
         .open()};
 
 inline constexpr std::array kCostFileKeys{
-    text("op", "Operation of the table.").example(R"("allreduce")"),
-    integer("ranks", "Number of ranks of the table.", at_least(1)).nullable().example("8"),
-    either("source", kCostSources, "Where the numbers come from: a text or an object.")
-        .example(R"("vendor data sheet")"),
+    text("op", "Operation of the table.", R"("allreduce")"),
+    integer("ranks", "Number of ranks of the table.", at_least(1), "8").nullable(),
+    either("source", kCostSources, "Where the numbers come from: a text or an object.",
+           R"("vendor data sheet")"),
     kCostTable,
     list("costs", kLineCost, "One line for each operation and number of ranks.").sizes(1)};
 

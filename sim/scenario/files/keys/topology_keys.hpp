@@ -29,46 +29,45 @@ namespace stepsim::io::keys {
 
 // Two keys have two forms: in a graph they list nodes, in a preset they are numbers of nodes.
 inline constexpr std::array kTopologyNode{
-    text("id", "Name of the node, unique in the file.").example(R"("h0")").required()};
+    text("id", "Name of the node, unique in the file.", R"("h0")").required()};
 inline constexpr std::array kHostList{object("hosts", kTopologyNode, "One host.")};
 inline constexpr std::array kSwitchList{object("switches", kTopologyNode, "One switch.")};
 inline constexpr std::array kHostForms{
-    list("hosts", kHostList, "Hosts.").sizes(1).example(R"([{"id": "h0"}])"),
+    list("hosts", kHostList, "Hosts.", R"([{"id": "h0"}])").sizes(1),
     preset_count("hosts", "Number of hosts.")};
 
 inline constexpr std::array kTopologyLink{
-    text("id", "Name of the link. The default is the names of its ends, as in h0-s0.")
-        .example(R"("uplink0")"),
-    text("a", "Node at one end.").example(R"("h0")").required(),
-    text("b", "Node at the other end.").example(R"("s0")").required(),
+    text("id", "Name of the link. The default is the names of its ends, as in h0-s0.",
+         R"("uplink0")"),
+    text("a", "Node at one end.", R"("h0")").required(),
+    text("b", "Node at the other end.", R"("s0")").required(),
     link_latency("latency_s", "Latency, s.").required(),
     link_rate("bandwidth_Bps", "Bytes per second and direction.").required(),
-    text("source", "Where the numbers come from.").example(R"("default")")};
+    text("source", "Where the numbers come from.", R"("default")")};
 inline constexpr std::array kTopologyLinks{object("links", kTopologyLink, "One link.")};
 
-inline constexpr std::array kGpuHost{text("gpus", "Id of a host.").example(R"("h0")")};
+inline constexpr std::array kGpuHost{text("gpus", "Id of a host.", R"("h0")")};
 inline constexpr std::array kGpuForms{
-    list("gpus", kGpuHost, "Hosts in the order of the ranks.").example(R"(["h0", "h1"])"),
+    list("gpus", kGpuHost, "Hosts in the order of the ranks.", R"(["h0", "h1"])"),
     preset_count("gpus", "Number of GPUs of a machine.")};
 
-inline constexpr std::array kTopologySources{text("source", "A sentence.").example(R"("a page")"),
+inline constexpr std::array kTopologySources{text("source", "A sentence.", R"("a page")"),
                                              object("source", {}, "Any object.").open()};
 
 // Keys of graphs and of presets. The sentence of a preset parameter begins with the names of the
 // presets that have it.
 inline constexpr std::array kTopologyKeys{
-    text("note", "Remark for people who read the file.").example(R"("two hosts")"),
-    either("source", kTopologySources, "Where the numbers come from.")
-        .example(R"("vendor data sheet")"),
+    text("note", "Remark for people who read the file.", R"("two hosts")"),
+    either("source", kTopologySources, "Where the numbers come from.", R"("vendor data sheet")"),
     kWarnings,
-    either("hosts", kHostForms, "Hosts; with the presets star and ring their number.")
-        .example(R"([{"id": "h0"}])"),
-    list("switches", kSwitchList, "Switches.").example(R"([{"id": "s0"}])"),
-    list("links", kTopologyLinks, "Full-duplex links.")
-        .example(R"([{"a": "h0", "b": "h1", "latency_s": 1e-6, "bandwidth_Bps": 1.25e9}])"),
+    either("hosts", kHostForms, "Hosts; with the presets star and ring their number.",
+           R"([{"id": "h0"}])"),
+    list("switches", kSwitchList, "Switches.", R"([{"id": "s0"}])"),
+    list("links", kTopologyLinks, "Full-duplex links.",
+         R"([{"a": "h0", "b": "h1", "latency_s": 1e-6, "bandwidth_Bps": 1.25e9}])"),
     either("gpus", kGpuForms,
-           "Hosts in the order of the ranks; with the preset gpu_node the GPUs of a machine.")
-        .example(R"(["h0", "h1"])"),
+           "Hosts in the order of the ranks; with the preset gpu_node the GPUs of a machine.",
+           R"(["h0", "h1"])"),
     word("preset", preset_names, "Shape of the cluster, which the parameters below describe."),
     preset_count("leaves", "leaf_spine: leaf switches."),
     preset_count("hosts_per_leaf", "leaf_spine: hosts on each leaf switch."),
@@ -136,36 +135,34 @@ using namespace rows;
 inline constexpr Range kRankRange = between(0, (1 << 20) - 1);
 
 inline constexpr std::array kPair{
-    integer("src", "Rank that sends.", kRankRange).example("0").required(),
-    integer("dst", "Rank that receives.", kRankRange).example("1").required(),
-    number("latency_s", "Time per message, s.", at_least(0)).example("1e-5").required(),
+    integer("src", "Rank that sends.", kRankRange, "0").required(),
+    integer("dst", "Rank that receives.", kRankRange, "1").required(),
+    number("latency_s", "Time per message, s.", at_least(0), "1e-5").required(),
     number("delay_s",
            "Time from when the ports of a message are free until it is there, s: latency that "
            "holds no port.",
-           at_least(0))
-        .by_default(0)
-        .example("1e-5"),
-    number("bandwidth_Bps", "Bytes per second.", above(0)).example("1.25e9").required()};
+           at_least(0), "1e-5")
+        .by_default(0),
+    number("bandwidth_Bps", "Bytes per second.", above(0), "1.25e9").required()};
 inline constexpr std::array kPairs{object("links", kPair, "One pair, in one direction.")};
 
 // Lists with one number per rank of the collective.
 inline constexpr std::array kRankReduction{
-    number("reduction_Bps", "Speed of adding of one rank, bytes/s.", at_least(0)).example("0")};
+    number("reduction_Bps", "Speed of adding of one rank, bytes/s.", at_least(0), "0")};
 inline constexpr std::array kRankEntry{
-    number("enter_s", "When one rank enters, s.", at_least(0)).example("0.001")};
-inline constexpr std::array kChainRank{integer("chain", "Rank.", kRankRange).example("0")};
+    number("enter_s", "When one rank enters, s.", at_least(0), "0.001")};
+inline constexpr std::array kChainRank{integer("chain", "Rank.", kRankRange, "0")};
 
 inline constexpr std::array kLinksKeys{
     list("links", kPairs,
          "Pairs of ranks, each in one direction. Ranks beyond those of the collective are left "
-         "out, here and in the lists.")
-        .example(R"([{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1.25e9}])")
+         "out, here and in the lists.",
+         R"([{"src": 0, "dst": 1, "latency_s": 1e-5, "bandwidth_Bps": 1.25e9}])")
         .required(),
     list("reduction_Bps", kRankReduction,
-         "Speed of adding of every rank, bytes/s; 0 means that adding takes no time.")
-        .example("[0, 0]"),
-    list("enter_s", kRankEntry, "When every rank enters the collective, s.").example("[0, 0.001]"),
-    list("chain", kChainRank, "Order of the ranks in pipelines.").example("[1, 0]")};
+         "Speed of adding of every rank, bytes/s; 0 means that adding takes no time.", "[0, 0]"),
+    list("enter_s", kRankEntry, "When every rank enters the collective, s.", "[0, 0.001]"),
+    list("chain", kChainRank, "Order of the ranks in pipelines.", "[1, 0]")};
 
 inline constexpr Key kLinks =
     object("links", kLinksKeys, "Latency and bandwidth of single pairs of ranks.");
