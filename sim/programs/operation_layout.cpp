@@ -89,7 +89,8 @@ std::vector<OperationLayout::PassStep> single_pass_of(const Program& program) {
 // is enough.
 std::vector<OperationLayout::IdleStep> idle_steps_of(const Program& program,
                                                      const OperationLayout& layout) {
-  std::vector<OperationLayout::IdleStep> steps;
+  using Step = OperationLayout::IdleStep;
+  std::vector<Step> steps;
   for (const std::uint32_t o : std::span(layout.order).first(program.iteration_size())) {
     std::map<std::uint32_t, std::uint32_t> awaited; // [stream]
     for (std::uint32_t a = layout.first_arc[o]; a < layout.first_arc[o + 1]; ++a) {
@@ -99,11 +100,19 @@ std::vector<OperationLayout::IdleStep> idle_steps_of(const Program& program,
         last = std::max(last, other);
       }
     }
-    OperationLayout::IdleStep& step = steps.emplace_back(OperationLayout::IdleStep{o, {o, o}});
-    if (awaited.size() > step.awaited.size()) {
+    if (awaited.empty() && steps.empty()) {
+      awaited[0] = o;
+    }
+    if (awaited.empty() || awaited.size() > 2) {
       return {};
     }
-    std::ranges::transform(awaited, step.awaited.begin(), [](const auto& of) { return of.second; });
+    const bool own_last = awaited.rbegin()->first == program.operations[o].stream;
+    const std::uint32_t first = (own_last ? *awaited.rbegin() : *awaited.begin()).second;
+    const std::uint32_t second = (own_last ? *awaited.begin() : *awaited.rbegin()).second;
+    const auto is_back = [&](std::size_t count) {
+      return count <= steps.size() && steps[steps.size() - count].operation == first;
+    };
+    steps.push_back({o, {is_back(1) ? Step::kLast : is_back(2) ? Step::kBefore : first, second}});
   }
   return steps;
 }

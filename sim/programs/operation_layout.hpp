@@ -54,10 +54,12 @@ struct OperationLayout {
   };
   std::vector<PassStep> single_pass;
   // The operations of an iteration that begins idle, in order: the start of each is the later end
-  // of two others, or of itself where it waits for fewer. Empty if one waits for more streams.
+  // of two others, first the one on its own stream, as kLast or kBefore if it is the last step or
+  // the one before it. The first waits for itself. Empty if one waits for more streams.
   struct IdleStep {
+    static constexpr std::uint32_t kNone = kAllRanks, kLast = kNone - 1, kBefore = kNone - 2;
     std::uint32_t operation{};
-    std::array<std::uint32_t, 2> awaited{};
+    std::array<std::uint32_t, 2> awaited{kNone, kNone};
   };
   std::vector<IdleStep> idle_steps;
 

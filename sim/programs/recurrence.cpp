@@ -146,17 +146,25 @@ private:
     times_.start.resize(recorded_ ? times_.at(t + 1, 0, 0) : times_.operations);
   }
 
-  // What is not ended yet has an end of 0.
+  // The ends of the two steps before are at hand: most operations follow one of them on their
+  // stream, so that a chain of them waits for sums alone and not for memory.
   void evaluate_idle() {
+    using Step = OperationLayout::IdleStep;
     double* const ends = times_.end.data();
     double* const starts = times_.start.data();
     const double* const seconds = seconds_.data();
-    for (const OperationLayout::IdleStep& step : layout_.idle_steps) {
-      const double first = ends[step.awaited[0]];
+    double last = 0;
+    double before = 0;
+    ends[layout_.idle_steps.front().operation] = 0;
+    for (const Step& step : layout_.idle_steps) {
+      const std::uint32_t own = step.awaited[0];
+      const double first = own == Step::kBefore ? before : own == Step::kLast ? last : ends[own];
       const double second = ends[step.awaited[1]];
       const double start = first > second ? first : second;
+      before = last;
+      last = start + seconds[step.operation];
       starts[step.operation] = start;
-      ends[step.operation] = start + seconds[step.operation];
+      ends[step.operation] = last;
     }
   }
 
