@@ -69,13 +69,20 @@ LiveChanges::LiveChanges(std::span<const LiveSpan> spans, const LiveBytes& bytes
     const auto kind = static_cast<std::uint8_t>(span.kind);
     const double held = bytes[kind].empty() ? 0 : bytes[kind][span.unit];
     if (held > 0) {
-      changes_.push_back({span.from, true, kind, held});
-      changes_.push_back({span.to, false, kind, 0 - held});
+      changes_.push_back({span.from, true, kind, held, 0, span.unit});
+      changes_.push_back({span.to, false, kind, 0 - held, 0, span.unit});
     }
   }
 }
 
-// In an order that holds as before, the peak is the same.
+void LiveChanges::renew(const LiveBytes& bytes) {
+  for (Change& change : changes_) {
+    const double held = bytes[change.kind][change.unit];
+    change.bytes = change.begins ? held : 0 - held;
+  }
+  peak_.reset();
+}
+
 LivePeak LiveChanges::peak(const OperationTimes& times, std::int64_t iteration) {
   const std::size_t row = times.at(times.row(iteration), 0, 0);
   const std::size_t width = times.width();
@@ -83,26 +90,25 @@ LivePeak LiveChanges::peak(const OperationTimes& times, std::int64_t iteration) 
   const auto time_of = [&](const Change& change) {
     return of[change.begins ? 1 : 0][change.operation * width];
   };
-  if (peak_) {
-    double latest = -1;
-    auto next = changes_.begin();
-    for (; next != changes_.end(); ++next) {
-      const double time = time_of(*next);
-      if (time <= latest && (time < latest || next->key() < (next - 1)->key())) {
-        break;
-      }
-      latest = time;
+  double latest = -1;
+  auto next = changes_.begin();
+  for (; next != changes_.end(); ++next) {
+    const double time = time_of(*next);
+    if (time <= latest && (time < latest || next->key() < (next - 1)->key())) {
+      break;
     }
-    if (next == changes_.end()) {
-      return *peak_;
+    latest = time;
+  }
+  if (next != changes_.end()) {
+    for (Change& change : changes_) {
+      change.time = time_of(change);
     }
+    std::ranges::sort(changes_, [](const Change& a, const Change& b) {
+      return a.time != b.time ? a.time < b.time : a.key() < b.key();
+    });
+  } else if (peak_) {
+    return *peak_;
   }
-  for (Change& change : changes_) {
-    change.time = time_of(change);
-  }
-  std::ranges::sort(changes_, [](const Change& a, const Change& b) {
-    return a.time != b.time ? a.time < b.time : a.key() < b.key();
-  });
   LivePeak peak;
   LivePeak now;
   for (const Change& change : changes_) {

@@ -44,6 +44,8 @@ class LiveChanges {
 public:
   LiveChanges() = default;
   LiveChanges(std::span<const LiveSpan> spans, const LiveBytes& bytes);
+  // Other bytes of the same units: those without any have none again.
+  void renew(const LiveBytes& bytes);
   // The most bytes of rank 0 at any time of an iteration. `times` must have recorded the starts and
   // ends of operations.
   [[nodiscard]] LivePeak peak(const OperationTimes& times, std::int64_t iteration);
@@ -55,12 +57,13 @@ private:
     std::uint8_t kind{};
     double bytes{}; // less than 0 where the span ends
     double time{};  // when they were sorted last
+    std::uint32_t unit{};
 
     // Of two at the same time, what is freed comes first.
     [[nodiscard]] auto key() const { return std::tie(bytes, kind); }
   };
-  std::vector<Change> changes_; // in order of time
-  std::optional<LivePeak> peak_;
+  std::vector<Change> changes_;  // in order of time
+  std::optional<LivePeak> peak_; // in this order
 };
 
 } // namespace stepsim::programs

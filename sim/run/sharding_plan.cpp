@@ -321,7 +321,7 @@ void share_anew(const Scenario& scenario, ScenarioProgram& made) {
       unit.parameters = padded(unit.parameters, shard_ranks(scenario));
     }
     made.parameters = parameters_of(made.units);
-    made.live_changes = {made.live, unit_bytes(scenario, made.units)};
+    made.live_changes.renew(unit_bytes(scenario, made.units));
     std::vector<std::uint32_t> alike = alike_units(made.units);
     if (alike != made.alike) {
       made.alike = std::move(alike);
