@@ -249,7 +249,9 @@ std::vector<double> seconds_without_exchanges(const Program& program) {
   // waits: its operations hold up each other, so that all of them take their time.
   std::vector<bool> counts(program.streams.size());
   counts[program.operations[program.marker].stream] = true;
-  for (std::size_t o = 0; o < program.operations.size(); ++o) {
+  const bool delays = std::ranges::find(program.operations, OperationType::delay,
+                                        &Operation::type) != program.operations.end();
+  for (std::size_t o = 0; delays && o < program.operations.size(); ++o) {
     const Operation& operation = program.operations[o];
     if (operation.type == OperationType::compute) {
       counts[operation.stream] = true;

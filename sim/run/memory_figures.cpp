@@ -235,7 +235,8 @@ MemoryParts sharded_memory(const Scenario& scenario, ScenarioProgram& made,
                            const programs::OperationTimes& times) {
   const double all = parameters_of_units(scenario, made);
   const double share = all / shard_count(scenario);
-  MemoryParts parts = kept_shards(scenario, all, largest_of_units(made));
+  const bool reduces_some = scenario.training.sharding.strategy == ShardingStrategy::zero2;
+  MemoryParts parts = kept_shards(scenario, all, reduces_some ? largest_of_units(made) : 0);
   if (has_units(scenario.training.sharding)) {
     add_peak(scenario, made.live_changes.peak(times, times.iterations - 1), parts);
     use_update(scenario, parts.gradients, share, parts);

@@ -255,10 +255,13 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
   const bool counted = made.made_for == MadeFor::figures && !is_simulated(scenario) &&
                        made.counted_ranks == scenario.cluster.ranks();
   made.counted_ranks = made.made_for == MadeFor::period ? 0 : scenario.cluster.ranks();
-  for (std::uint32_t u = 0; u < made.units.size(); ++u) {
-    ProgramUnit& unit = made.units[u];
-    if (const std::uint32_t like = made.like(u); like != u) {
-      if (made.made_for == MadeFor::lists) {
+  const bool copies = made.made_for == MadeFor::lists;
+  const auto count = static_cast<std::uint32_t>(made.units.size());
+  const std::span<const std::uint32_t> alike = made.alike;
+  for (std::uint32_t u = 0; u < count; ++u) {
+    if (const std::uint32_t like = u < alike.size() ? alike[u] : u; like != u) {
+      if (copies) {
+        ProgramUnit& unit = made.units[u];
         unit.gather = made.units[like].gather;
         unit.reduce = made.units[like].reduce;
         unit.replicate = made.units[like].replicate;
@@ -266,6 +269,7 @@ void time_shards(const Scenario& scenario, ScenarioProgram& made) {
       }
       continue;
     }
+    ProgramUnit& unit = made.units[u];
     const auto parameters = static_cast<double>(unit.parameters);
     // Its algorithm is the one that is shown.
     const auto take = [&](GroupExchanges& all, double bytes, bool shown, UnitExchange& exchange) {

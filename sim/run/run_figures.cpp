@@ -127,6 +127,7 @@ double best_interval(double d) {
 } // namespace
 
 void add_common_warnings(const Scenario& scenario, const buckets::Plan& plan, Result& result) {
+  result.warnings.reserve(scenario.workload.warnings.size() + scenario.warnings.size() + 8);
   append(result.warnings, scenario.workload.warnings);
   append(result.warnings, scenario.warnings);
   append(result.warnings, plan.warnings);

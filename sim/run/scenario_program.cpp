@@ -342,16 +342,19 @@ void count_exchanges(ScenarioProgram& made) {
 void time_exchanges(const Scenario& scenario, ScenarioProgram& made) {
   row_of(scenario).time(scenario, made);
   made.each = server_rule(scenario, made);
-  const TimedExchange* before = nullptr;
-  programs::ExchangeTime time;
-  for (const TimedExchange& each : made.timed) {
-    if (before == nullptr || each.unit != before->unit || each.member != before->member) {
-      time = (made.units[each.unit].*each.member).time;
-    }
-    made.program.operations[each.operation].startup = time.startup;
-    made.program.operations[each.operation].data = time.data;
-    made.seconds[each.operation] = time.startup.value + time.data.value;
-    before = &each;
+  programs::Operation* const operations = made.program.operations.data();
+  double* const seconds = made.seconds.data();
+  const auto end = made.timed.end();
+  for (auto each = made.timed.begin(); each != end;) {
+    const auto [unit, member] = std::pair(each->unit, each->member);
+    const programs::ExchangeTime time = (made.units[unit].*member).time;
+    const double whole = time.startup.value + time.data.value;
+    do {
+      programs::Operation& operation = operations[each->operation];
+      operation.startup = time.startup;
+      operation.data = time.data;
+      seconds[each->operation] = whole;
+    } while (++each != end && each->unit == unit && each->member == member);
   }
 }
 
