@@ -95,10 +95,16 @@ io::Samples read_input(const std::string& path, const InputOptions& options) {
 
 // Removes the sets of other operations. Of two sets that differ in their column alone, the one that
 // was asked for stays: both in one group would mix two experiments.
-void select(io::Samples& file, const InputOptions& options) {
+// Returns whether times of one rank were removed, too.
+bool select(io::Samples& file, const InputOptions& options) {
   auto& sets = file.sets;
   std::erase_if(sets,
                 [&](const io::SampleSet& set) { return options.op && set.op != *options.op; });
+  const auto one_rank = [](const io::SampleSet& set) { return set.ranks == 1; };
+  const bool alone = std::erase_if(sets, one_rank) > 0;
+  if (alone) {
+    file.warnings.push_back(file.file + ": " + io::kOneRank + ", its times are left out");
+  }
   const std::vector<io::SampleSet> all = sets;
   std::erase_if(sets, [&](const io::SampleSet& set) {
     return set.column != io::kNcclColumns[options.column] &&
@@ -107,6 +113,7 @@ void select(io::Samples& file, const InputOptions& options) {
                     other.ranks == set.ranks && other.column == io::kNcclColumns[options.column];
            });
   });
+  return alone;
 }
 
 } // namespace
@@ -173,13 +180,15 @@ std::vector<io::Samples> read_inputs(const std::vector<std::string>& paths,
                                      const InputOptions& options) {
   std::vector<io::Samples> files;
   bool any = false;
+  bool alone = false;
   for (const std::string& path : paths) {
     files.push_back(read_input(path, options));
-    select(files.back(), options);
+    alone = select(files.back(), options) || alone;
     any = any || !files.back().sets.empty();
   }
   if (!any) {
-    throw InputError(files.front().file, "", "no samples of " + options.op.value_or("anything"));
+    throw InputError(files.front().file, "",
+                     alone ? io::kOneRank : "no samples of " + options.op.value_or("anything"));
   }
   return files;
 }

@@ -166,6 +166,10 @@ private:
       constexpr std::size_t kLongest = 1000;
       trace.source->options.emplace_back("header", std::string(rest.substr(0, kLongest)));
     }
+    // "checkpoints: 3 0 9 18": how many, and the layers from which forward is run again.
+    const std::vector<std::string_view> words = words_of(text);
+    const auto count = std::ranges::find(words, "checkpoints:");
+    recomputes_ = std::distance(count, words.end()) > 1 && count[1] != "0";
   }
 
   std::int64_t read_count(const TextLine& line) {
@@ -256,6 +260,8 @@ private:
         trace.warnings,
         {{!options_.tick_given,
           "the file does not say how long a tick is: 1 ns assumed; --tick gives another"},
+         {recomputes_, "checkpoints: the forward pass that the backward pass runs again is left "
+                       "out: a step is longer than run says"},
          {others_ > 0,
           fmt::format("{} of {} that are not data-parallel left out: a step of the whole job is "
                       "longer than run says",
@@ -275,6 +281,7 @@ private:
   std::set<std::string> names_;
   std::map<std::string, std::int64_t> numbers_; // the last one given to a name
   double update_ = 0;                           // ticks
+  bool recomputes_ = false;                     // the backward pass runs layers forward again
   std::int64_t others_ = 0, dropped_ = 0, scattered_ = 0, gathered_ = 0;
   std::string first_others_; // names of kShown of them
 };

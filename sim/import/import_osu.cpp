@@ -97,6 +97,11 @@ public:
     const std::string_view text = untagged(line.text);
     const std::vector<std::string_view> words = words_of(text);
     line_ = line.number;
+    if (text.starts_with('#') && text.find("#repetitions") != std::string_view::npos) {
+      fail(
+          "a log of the Intel MPI Benchmarks or of oneCCL, whose second column counts repetitions: "
+          "not read; give sizes and times in the form of OSU");
+    }
     if (text.starts_with("# OSU ") && text.find(" Test") != std::string_view::npos) {
       if (!std::exchange(titled_, true)) {
         tables_.clear();

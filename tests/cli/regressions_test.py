@@ -9,6 +9,7 @@ import json
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -1008,6 +1009,194 @@ def exchanges_of_a_trace_are_told_without_waiting(place):
     place.write("measured.json", trace)
     got = result(place, scenario(workload={"trace": "measured.json"}, nodes=2))
     check([each["measured_s"] for each in got["measured_buckets"]] == [each["min_s"] for each in trace["buckets"]], got)
+def logs(ranks=8, device="NVIDIA H100", title="all_reduce_perf"):
+    rows = "".join(f"  {1 << i}  {1 << i - 2}  float  sum  -1  {30 + 2 ** i / 1e5:.2f}  1.0  1.5  0"
+                   f"  {30 + 2 ** i / 1e5:.2f}  1.0  1.5  0\n" for i in range(10, 27))
+    return (f"# Collective test starting: {title}\n# nThread 1 nGpus {ranks}\n" +
+            "".join(f"#  Rank  {r} Group  0 Pid 1 on host device  {r} [0000:0{r}:00] {device}\n" for r in range(ranks)) +
+            "#  size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong\n" + rows)
+
+
+def logs_of_other_gpus_are_named(place):
+    """study --logs warns where the logs are of another GPU than that of the cluster, as of that of the trace"""
+    for device, says in (("NVIDIA H100", None), ("A100-SXM4-40GB", "are those of A100-SXM4-40GB, but dgx_h100 has"),
+                         ("AMD Instinct MI300X", "are those of AMD Instinct MI300X, but"), ("GPU", None)):
+        place.write("nccl.log", logs(device=device))
+        done = place.run("study", "gpt2.h100", "--gpus", "8", "--logs", "nccl.log", "--json", code=0)
+        found = [each for each in json.loads(done.stdout)["warnings"] if each.startswith("the measured times are")]
+        check(len(found) == (says is not None) and (not says or says in found[0]), device, found)
+    place.write("times.csv", "system,op,nodes,gpus_per_node,bytes,time_us\n" + "".join(
+        f"p5,allreduce,1,8,{1 << i},{30 + 2 ** i / 1e5}\n" for i in range(10, 27)))
+    check(b"measured times are" not in place.run("study", "gpt2.h100", "--gpus", "8", "--logs", "times.csv", code=0).stderr)
+
+
+def one_rank_exchanges_nothing(place):
+    """times of one rank are imported with a warning, and no fit takes them"""
+    place.write("one.log", logs(1))
+    place.write("eight.log", logs())
+    said = place.run("import", "nccl-tests", "one.log", "-o", "one.samples.json", code=0).stderr.decode()
+    check("allreduce: one rank exchanges nothing" in said, said)
+    check("one rank" not in place.run("import", "nccl-tests", "eight.log", "-o", "eight.samples.json",
+                                      code=0).stderr.decode())
+    place.write("one.txt", "# OSU MPI Allreduce Latency Test\n# Size Avg Latency(us)\n4 1.5\n8 1.6\n16 1.7\n")
+    said = place.run("import", "osu", "one.txt", "--ranks", "1", "-o", "osu.samples.json", code=0).stderr.decode()
+    check("one rank exchanges nothing" in said, said)
+    for name in ("one.log", "one.samples.json"):
+        place.refused("study", "gpt2.h100", "--gpus", "8", "--logs", name, code=3, says="one rank exchanges nothing")
+    both = place.run("study", "gpt2.h100", "--gpus", "8", "--logs", "one.log", "eight.log", "--json", code=0)
+    eight = place.run("study", "gpt2.h100", "--gpus", "8", "--logs", "eight.log", "--json", code=0)
+    warned, answer = json.loads(both.stdout), json.loads(eight.stdout)
+    check(warned["points"] == answer["points"], warned["points"], answer["points"])
+    check(any("17 times of one rank" in each for each in warned["warnings"]), warned["warnings"])
+    program = str(pathlib.Path(place.stepsim).with_name("stepsim-calibrate"))
+    fit = lambda *names: subprocess.run([program, "fit", *names, "-o", "-"], cwd=place.folder, capture_output=True)
+    check(b"one rank exchanges nothing" in fit("one.log").stderr, fit("one.log"))
+    check(fit("one.log").returncode == 3, fit("one.log"))
+    done = fit("one.log", "eight.log")
+    check(done.returncode == 0 and b"one rank exchanges nothing" in done.stderr, done)
+    check([each["ranks"] for each in json.loads(done.stdout)["curves"]] == [8], done.stdout)
+
+
+DECODER = {"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
+           "intermediate_size": 1024, "vocab_size": 1000, "rms_norm_eps": 1e-6, "tie_word_embeddings": False}
+ATTENTION, MLP = 4 * 256 * 256 + 2 * 256, 3 * 256 * 1024  # of a block; with its norms
+PLAIN = 4 * (ATTENTION + MLP) + 256 + 2 * 1000 * 256
+
+
+def config(place, tree, code=0, **keys):
+    """What import hf-config says of a configuration: its elements and what stands on standard error."""
+    place.write("config.json", {**tree, **keys})
+    done = place.run("import", "hf-config", "config.json", code=code)
+    return json.loads(done.stdout)["totals"]["elements"] if code == 0 else 0, done.stderr.decode()
+
+
+def the_decoder_of_a_model_for_images_is_read(place):
+    """the decoder under text_config is read, and what is left out is named, also beside keys at the top"""
+    check(config(place, DECODER)[0] == PLAIN)
+    vision = {"depth": 4, "hidden_size": 64}
+    text = {key: value for key, value in DECODER.items() if key != "tie_word_embeddings"}
+    for tied in (False, True):
+        elements, said = config(place, {"model_type": "some_vl", "text_config": text, "vision_config": vision,
+                                        "audio_config": vision, "tie_word_embeddings": tied})
+        check(elements == PLAIN - tied * 1000 * 256, elements)
+        check("decoder alone is counted, without vision_config and audio_config" in said, said)
+    elements, said = config(place, DECODER, vision_config=vision)
+    check(elements == PLAIN and "without vision_config" in said, said)
+    check("decoder alone" not in config(place, DECODER, vision_config=None)[1])
+    nested = {"model_type": "some_vl", "text_config": {**DECODER, "model_type": "qwen3_text"}}
+    check(config(place, nested)[0] == PLAIN + 4 * 2 * 64, "norms of queries and keys")
+    check("/text_config/hidden_size: " in config(place, {"text_config": {**DECODER, "hidden_size": 0},
+                                                         "architectures": []}, code=3)[1])
+
+
+def blocks_that_are_no_attention_are_refused(place):
+    """models with state-space blocks, linear attention or convolutions are refused, not counted as transformers"""
+    for keys in ({"hybrid_override_pattern": "M-*-"}, {"mamba_num_heads": 4}, {"ssm_state_size": 16},
+                 {"linear_attn_config": {"a": 1}}, {"linear_conv_kernel_dim": 4}, {"conv_L_cache": 3},
+                 {"block_configs": [{}]}, {"layer_types": ["full_attention", "linear_attention"]},
+                 {"layer_types": ["conv", "full_attention"]}):
+        said = config(place, DECODER, code=3, **keys)[1]
+        check(f"/{next(iter(keys))}: llama has blocks whose weights are not known" in said, said)
+    for keys in ({"layer_types": ["full_attention", "sliding_attention", "deepseek_sparse_attention"]},
+                 {"mamba_num_heads": None},
+                 {"layer_types": ["attention"] * 4, "mamba_num_heads": 4}):
+        check(config(place, DECODER, **keys)[0] == PLAIN, keys)
+
+
+def experts_are_counted_by_all_their_keys(place):
+    """experts are counted by the keys of any framework, and keys that tell of weights are named where none counts"""
+    expert, router = 3 * 256 * 64, 256 * 8
+    moe = dict(num_local_experts=8, num_experts_per_tok=2, moe_intermediate_size=64)
+
+    def blocks(n, shared=0):
+        return PLAIN + n * (8 * expert + router + shared - MLP)
+
+    for keys, expected in (
+            (moe, blocks(4)),
+            (dict(moe, moe_layer_freq=[0, 1, 1, 1]), blocks(3)),
+            (dict(moe, interleave_moe_layer_step=2), blocks(2)),
+            (dict(moe, dense_intermediate_size=2048, first_k_dense_replace=1), blocks(3) + MLP),
+            (dict(moe_num_experts=8, moe_k=2, moe_intermediate_size=64, moe_num_shared_experts=2,
+                  moe_layer_start_index=1), blocks(3, 2 * expert)),
+            (dict(moe, shared_intermediate_size=128), blocks(4, 2 * expert)),
+            (dict(model_type="llama4_text", num_local_experts=8, num_experts_per_tok=1, intermediate_size=64,
+                  intermediate_size_mlp=1024, interleave_moe_layer_step=2), blocks(2, expert))):
+        elements, said = config(place, DECODER, **keys)
+        check(elements == expected, keys, elements, expected, said)
+        check("not read" not in said, said)
+    said = config(place, DECODER, model_type="new", other_experts=64, swa_head_dim=32, router_aux_loss=1,
+                  expert_dtype="x", moe_bias=False, num_nextn=1)[1]
+    check("keys that are not read: other_experts, swa_head_dim\n" in said, said)
+
+
+def encoders_and_heads_are_told_by_their_keys(place):
+    """an encoder is refused by either name of its activation; a head that is assumed is named"""
+    norms = {key: value for key, value in DECODER.items() if key not in ("rms_norm_eps", "tie_word_embeddings")}
+    for key in ("hidden_act", "hidden_activation"):
+        check(f"/{key}: gelu without rms_norm_eps" in config(place, norms, code=3, **{key: "gelu"})[1])
+    check(config(place, norms, rms_norm_eps=1e-6, hidden_activation="gelu_pytorch_tanh")[0] == PLAIN)
+    check(config(place, norms, model_type="smollm3")[0] == PLAIN - 1000 * 256)
+    for key, says in (({}, True), ({"tie_word_embeddings": False}, False)):
+        check(("no tie_word_embeddings" in config(place, norms, model_type="new", **key)[1]) == says, key)
+    check("tie_word" not in config(place, norms)[1])
+
+
+def checkpoints_of_workloads_are_named(place):
+    """a workload of ASTRA-sim that runs layers forward again in the backward pass says that this is left out"""
+    rows = "".join(f"l{i} -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 1000 1\n" for i in range(3))
+    for header, says in (("checkpoints: 1 0 checkpoint_initiates: 1 2", True), ("checkpoints: 0", False), ("", False),
+                         ("checkpoints:", False)):
+        place.write("w.txt", f"HYBRID_TRANSFORMER_FWD_IN_BCKWD {header}\n3\n{rows}")
+        said = place.run("import", "astra-text", "w.txt", "-o", "w.json", "--force", code=0).stderr.decode()
+        check(("checkpoints: the forward pass" in said) == says, header, said)
+
+
+def kineto_trace(place, change):
+    tree = json.loads(samples.kineto())
+    for event in tree["traceEvents"]:
+        change(event)
+    place.write("t.json", tree)
+    return place.run("import", "kineto", "t.json", "-o", "o.json", "--force", code=0).stderr.decode()
+
+
+def a_compiled_graph_is_known_by_either_name(place):
+    """one compiled graph that holds all gradients is named as that, whichever operator is above it"""
+    for name in ("CompiledFunction", "Torch-Compiled Region: 0/0"):
+        def compiled(event):
+            number = event["args"].get("Sequence number")
+            if number:  # both backward nodes belong to the first layer of the step
+                event["args"]["Sequence number"] = number - (number + 1) % 2
+            event["name"] = name if event["name"] == "aten::conv2d" else event["name"].replace("aten::linear", "aten::relu")
+            if event["name"] == "aten::relu":
+                del event["args"]["Sequence number"]
+        said = kineto_trace(place, compiled)
+        check("one compiled graph holds 2 gradients: without DDPOptimizer" in said, name, said)
+
+
+def kernels_of_experts_are_no_kernels_of_nccl(place):
+    """a trace that communicates by DeepEP alone is warned of as all-to-all, without a word of NCCL"""
+    def changed(name):
+        def change(event):
+            event["name"] = event["name"].replace("ncclDevKernel_AllReduce", name)
+            if event["name"] == "record_param_comms":
+                event["name"], event["args"] = "aten::copy", {}
+        return change
+    said = kineto_trace(place, changed("dpsk::ep::internode::dispatch"))
+    check("all-to-all or point-to-point kernels" in said and "NCCL" not in said, said)
+    check("communication kernels without size arguments: no buckets" in said, said)
+    said = kineto_trace(place, changed("ncclKernel_AllReduce"))
+    check("all-to-all" not in said and "NCCL kernels without size arguments" in said, said)
+
+
+def repetitions_are_no_times(place):
+    """a log whose second column counts repetitions (Intel MPI Benchmarks, oneCCL) is refused, not read as OSU's"""
+    rows = "".join(f"{4 << i:>12} 1000 0.9 1.1 {1 + i / 10}\n" for i in range(6))
+    for text in ("# Benchmarking Allreduce\n# #processes = 4\n" +
+                 "       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n" + rows,
+                 "        #bytes  #repetitions   t_min[usec]   t_max[usec]   t_avg[usec]  stddev[%]\n" + rows):
+        place.write("imb.log", text)
+        place.refused("import", "osu", "imb.log", "--op", "allreduce", "--ranks", "4", code=3,
+                      says="whose second column counts repetitions")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@
 #include "import/chakra/import_chakra.hpp"
 #include "import/import_detect.hpp"
 #include "import/import_layer_table.hpp"
+#include "import/nccl/import_nccl_tests.hpp"
 #include "scenario/files/trace_file.hpp"
 
 #include <system_error>
@@ -155,13 +156,17 @@ Imported imported_cost(const io::OsuLog& log) {
 // One line per set, which is what `fit` will call a group.
 Imported imported_samples(const io::Samples& samples) {
   std::string text;
+  std::vector<std::string> warnings = samples.warnings;
   for (const io::SampleSet& set : samples.sets) {
+    if (set.ranks == 1) {
+      warnings.push_back(set.op + ": " + io::kOneRank + ", and no fit takes its times");
+    }
     text += base::printable(samples.name) + ": " + base::printable(set.op) + " with " +
             base::counted(set.ranks, "rank") + ", " +
             (set.column.empty() ? "" : set.column + ", ") + std::to_string(set.samples.size()) +
             " times\n";
   }
-  return {io::to_json(samples), text, samples.warnings, "", io::to_csv(samples)};
+  return {io::to_json(samples), text, std::move(warnings), "", io::to_csv(samples)};
 }
 
 void refuse_other_format(const std::string& file, std::string_view format) {

@@ -114,13 +114,19 @@ void warn_about_communication(const KinetoRecording& recording, KinetoRank& rank
     return std::ranges::any_of(rank.steps[i].buckets, sized) ||
            std::ranges::any_of(rank.steps[i].collectives, sized);
   });
+  // Libraries of experts (DeepEP) do nothing but all-to-all.
   const bool all_to_all = std::ranges::any_of(recording.names, [](const std::string& name) {
-    return name.starts_with("nccl") && (name.find("SendRecv") != std::string::npos ||
-                                        name.find("AllToAll") != std::string::npos);
+    const auto has = [&](std::string_view part) { return name.find(part) != std::string::npos; };
+    return has("deep_ep") || has("::ep::int") ||
+           (name.starts_with("nccl") && (has("SendRecv") || has("AllToAll")));
+  });
+  const bool nccl = std::ranges::any_of(recording.names, [](const std::string& name) {
+    return lower_case(name).starts_with("nccl");
   });
   add_where(rank.warnings,
             {{communicates && !with_sizes,
-              "NCCL kernels without size arguments (older profiler): no buckets"},
+              nccl ? "NCCL kernels without size arguments (older profiler): no buckets"
+                   : "communication kernels without size arguments: no buckets"},
              {!communicates && rank.calls.empty() && !rank.forward_only,
               "no collectives: the trace says nothing about communication"},
              {communicates && all_to_all,
@@ -145,7 +151,9 @@ void note_execution(KinetoRank& rank) {
   std::int64_t graphs = 0; // compiled ones
   std::int64_t held = 0;
   for (const LayerSample& layer : step.layers) {
-    if (layer.operation.get().find("CompiledFunction") != std::string::npos &&
+    const std::string& operation = layer.operation.get();
+    if ((operation.find("CompiledFunction") != std::string::npos ||
+         operation.starts_with("Torch-Compiled Region")) &&
         layer.gradients > 0) {
       ++graphs;
       held += layer.gradients;

@@ -13,6 +13,9 @@ enum class NcclColumn { out_of_place, in_place };
 inline constexpr auto kNcclColumns = base::words<NcclColumn>(
     {{NcclColumn::out_of_place, "out-of-place"}, {NcclColumn::in_place, "in-place"}});
 
+// What is said of times of one rank.
+inline constexpr const char* kOneRank = "one rank exchanges nothing";
+
 struct NcclTestsOptions {
   ImportOptions common;
   // One of kSampleOps: only tables of this operation are read. Tables without a title, and without

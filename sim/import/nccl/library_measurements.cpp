@@ -9,6 +9,7 @@
 #include "document/csv.hpp"
 #include "import/import_detect.hpp"
 #include "import/nccl/import_nccl_tests.hpp"
+#include "layers/gpu_table.hpp"
 
 namespace stepsim::io {
 
@@ -35,12 +36,17 @@ struct Reading {
   std::map<std::tuple<Operation, std::uint32_t, std::uint32_t, double>, std::vector<double>>
       times{};
   std::vector<base::Problem> lacking{};
+  std::size_t alone = 0; // times of one rank, left out
 
   void add(Operation operation, Shape shape, double bytes, double seconds) {
     const bool gathers =
         operation == Operation::allgather || operation == Operation::reduce_scatter;
     const double ranks = static_cast<double>(shape.nodes) * shape.gpus;
     if (options.operation && *options.operation != operation) {
+      return;
+    }
+    if (ranks < 2) {
+      ++alone;
       return;
     }
     if (!(bytes > 0) || !measured_times().contains(seconds) ||
@@ -54,6 +60,7 @@ struct Reading {
   // Adds what was read from one more file.
   void add(Reading&& other) {
     result.skipped += other.result.skipped;
+    alone += other.alone;
     std::ranges::move(other.result.warnings, std::back_inserter(result.warnings));
     result.sources.merge(other.result.sources);
     for (auto& [key, seconds] : other.times) {
@@ -300,7 +307,8 @@ LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
   }
   if (reading.times.empty()) {
     if (reading.lacking.empty()) {
-      reading.lacking.push_back({paths.front(), "", "no rows of measured times"});
+      reading.lacking.push_back(
+          {paths.front(), "", reading.alone > 0 ? kOneRank : "no rows of measured times"});
     }
     throw InputError(reading.lacking);
   }
@@ -320,6 +328,10 @@ LibraryMeasurements read_measurements(const std::vector<std::string>& paths,
                                      .count = seconds.size()});
   }
   reading.result.first_file = paths.front();
+  if (reading.alone > 0) {
+    reading.result.warnings.push_back(
+        fmt::format("{} times of one rank were left out: {}", reading.alone, kOneRank));
+  }
   if (reading.result.skipped > 0) {
     reading.result.warnings.push_back(fmt::format(
         "{} rows without a usable operation, size or time were left out", reading.result.skipped));
@@ -350,6 +362,15 @@ FittedMeasurements fit_measurements(const LibraryMeasurements& measured, const N
                  .of_nominal = nominal_shares(preset, result.fit, result.calibration),
                  .sources = {measured.sources.begin(), measured.sources.end()},
                  .warnings = library_warnings(result.fit)};
+  for (const std::string& source : measured.sources) { // GPUs, and systems of any name
+    const bool is_gpu = std::ranges::any_of(layers::gpus(), [&](const layers::Gpu& gpu) {
+      return !layers::part_name(source).part.empty() && layers::may_be_same_gpu(source, gpu.name);
+    });
+    if (is_gpu && !layers::may_be_same_gpu(source, preset.gpu)) {
+      result.file.warnings.push_back("the measured times are those of " + source + ", but " +
+                                     preset.node.name + " has " + preset.gpu);
+    }
+  }
   return result;
 }
 

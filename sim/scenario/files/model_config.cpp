@@ -189,13 +189,50 @@ void add_layers(TableBuilder& builder, const DecoderConfig& config) {
   builder.end_block();
 }
 
+// The decoder of a model that reads images or sound, too, with what the whole says of it.
+Json decoder_part(const Json& whole) {
+  for (const std::string_view key : {"text_config", "llm_config", "language_config"}) {
+    if (const Json* part = whole.find(key);
+        part != nullptr && part->is_object() && part->find("hidden_size") != nullptr) {
+      Json decoder = *part;
+      for (const std::string_view shared : {"model_type", "tie_word_embeddings"}) {
+        if (const Json* value = whole.find(shared);
+            value != nullptr && decoder.find(shared) == nullptr) {
+          decoder.set(shared, *value);
+        }
+      }
+      return decoder;
+    }
+  }
+  return whole;
+}
+
 // What the table does not say of the model.
-std::vector<std::string> warnings_of(const Json& json, const DecoderConfig& config) {
+std::vector<std::string> warnings_of(const Json& whole, const Json& json,
+                                     const DecoderConfig& config,
+                                     std::span<const std::string_view> unread) {
   std::vector<std::string> warnings;
+  std::string others; // parts for images or sound
+  for (const std::string key : {"vision_config", "vit_config", "audio_config"}) {
+    if (const Json* part = whole.find(key); part != nullptr && part->is_object()) {
+      others += (others.empty() ? ", without " : " and ") + key;
+    }
+  }
+  if (!others.empty() || json != whole) {
+    warnings.push_back("the decoder alone is counted" + others);
+  }
   if (std::ranges::find(kKnownTypes, config.type) == kKnownTypes.end()) {
     warnings.push_back(
         (config.type.empty() ? "no model_type" : "model_type " + config.type + " is not known") +
         ": counted as a decoder with gated MLP and RMS norms");
+    if (!config.tied && json.find("tie_word_embeddings") == nullptr) {
+      warnings.emplace_back("no tie_word_embeddings: an output head of its own is counted");
+    }
+  }
+  if (!unread.empty()) {
+    warnings.push_back("the number of parameters may be another, because of keys that are not "
+                       "read: " +
+                       base::joined(unread));
   }
   const auto given = [&](std::string_view key) {
     const Json* found = json.find(key);
@@ -221,7 +258,9 @@ bool is_model_config(const Json& json) {
 
 layers::ModelTable parse_model_config(const Json& json, const std::string& name) {
   Problems problems;
-  const DecoderConfig config = read_decoder_config(json, problems);
+  const Json decoder = decoder_part(json);
+  std::vector<std::string_view> unread;
+  const DecoderConfig config = read_decoder_config(decoder, problems, unread);
   problems.throw_if_any();
   TableBuilder builder(config);
   add_layers(builder, config);
@@ -235,7 +274,7 @@ layers::ModelTable parse_model_config(const Json& json, const std::string& name)
   table.source = "config.json of " + name;
   table.sequence = layers::SequenceInput{config.tokens, config.positions, true};
   table.layers = builder.take();
-  table.warnings = warnings_of(json, config);
+  table.warnings = warnings_of(json, decoder, config, unread);
   return table;
 }
 
