@@ -1054,7 +1054,7 @@ def one_rank_exchanges_nothing(place):
     check(fit("one.log").returncode == 3, fit("one.log"))
     done = fit("one.log", "eight.log")
     check(done.returncode == 0 and b"one rank exchanges nothing" in done.stderr, done)
-    check([each["ranks"] for each in json.loads(done.stdout)["curves"]] == [8], done.stdout)
+    check([each["ranks"] for each in json.loads(done.stdout)["collectives"]] == [8], done.stdout)
 
 
 DECODER = {"model_type": "llama", "hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4,
@@ -1063,8 +1063,8 @@ ATTENTION, MLP = 4 * 256 * 256 + 2 * 256, 3 * 256 * 1024  # of a block; with its
 PLAIN = 4 * (ATTENTION + MLP) + 256 + 2 * 1000 * 256
 
 
+# What import hf-config says of a configuration: its elements, and what stands on standard error.
 def config(place, tree, code=0, **keys):
-    """What import hf-config says of a configuration: its elements and what stands on standard error."""
     place.write("config.json", {**tree, **keys})
     done = place.run("import", "hf-config", "config.json", code=code)
     return json.loads(done.stdout)["totals"]["elements"] if code == 0 else 0, done.stderr.decode()
