@@ -191,7 +191,7 @@ void fill_network(const Scenario& scenario, const Scenario& first, NetworkProgra
         result.warnings.push_back("job " + std::to_string(j + 1) + " ends after " +
                                   base::readable_seconds(run.jobs[j].end_s) + " of the " +
                                   base::readable_seconds(job.end_s) +
-                                  " of the first job, which then shares the network no more");
+                                  " of the first job, which then has the network to itself");
       }
       result.other_programs.push_back(
           {std::move(program.jobs[j].program->program), std::move(run.jobs[j].times)});

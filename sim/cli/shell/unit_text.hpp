@@ -15,8 +15,8 @@ struct ColumnUnit {
 // `key`: last token of a pointer, or a key of the summary.
 [[nodiscard]] ColumnUnit column_unit(std::string_view key);
 // The same for a varied field, named by its key or its pointer: times are in us, rates of computing
-// have a unit, too. Counts, ratios and words have none, nor have values whose `largest` is too
-// small for that of the others.
+// have a unit, too. Counts, ratios and words have none. A field whose `largest` value would be
+// shown as less than 0.001 keeps its key and its own unit.
 [[nodiscard]] ColumnUnit field_unit(std::string_view field, double largest = 0);
 // The quantity that a key measures by its ending; empty for a key without a unit, and for a
 // throughput such as samples_per_s, which ends like a time.

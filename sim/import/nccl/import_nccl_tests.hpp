@@ -13,7 +13,7 @@ enum class NcclColumn { out_of_place, in_place };
 inline constexpr auto kNcclColumns = base::words<NcclColumn>(
     {{NcclColumn::out_of_place, "out-of-place"}, {NcclColumn::in_place, "in-place"}});
 
-// What is said of times of one rank.
+// Why times of one rank are left out.
 inline constexpr const char* kOneRank = "one rank exchanges nothing";
 
 struct NcclTestsOptions {
